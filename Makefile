@@ -1,0 +1,44 @@
+# Everything CI does, and what people want by hand. `make` alone lists it.
+
+# The JWT libraries that the tests hold ours against. Pinned: a test must not change by itself.
+PYJWT := 2.10.1
+JOSE := 5.10.0
+TOOLS := target/tools
+PYTHON_READY := $(TOOLS)/venv/pyjwt-$(PYJWT)
+NODE_READY := $(TOOLS)/node_modules/.jose-$(JOSE)
+
+.PHONY: help test format lint docs tools bench
+
+help: ## what can be made
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
+
+test: tools format lint docs ## everything that must hold: formatting, lints, docs, tests, benches at a small size
+	cargo test --all-targets
+	cargo test --doc
+
+format: ## check the formatting
+	@cargo fmt --version >/dev/null || { echo "rustfmt is missing: rustup component add rustfmt" >&2; exit 1; }
+	cargo fmt --check
+
+lint: ## clippy, warnings are errors
+	@cargo clippy --version >/dev/null || { echo "clippy is missing: rustup component add clippy" >&2; exit 1; }
+	cargo clippy --all-targets -- -D warnings
+
+docs: ## the documentation, warnings are errors
+	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps
+
+tools: $(PYTHON_READY) $(NODE_READY) ## what the tests need besides Rust, installed if missing
+
+$(PYTHON_READY):
+	.ci/need python3:python3 'python3 -c "import ensurepip":python3-venv'
+	python3 -m venv --clear $(TOOLS)/venv
+	$(TOOLS)/venv/bin/pip install --quiet --disable-pip-version-check pyjwt==$(PYJWT)
+	touch $@
+
+$(NODE_READY):
+	.ci/need node:nodejs npm:npm
+	npm install --silent --no-fund --no-audit --prefix $(TOOLS) jose@$(JOSE)
+	touch $@
+
+bench: ## measure: the tokens
+	cargo bench --bench token

@@ -1,0 +1,150 @@
+//! A room's keys, ready for use: what signs and verifies its tickets and passes.
+//!
+//! Prepared once a room and shared by all threads; nothing in here changes afterwards.
+
+use base64::Engine as _;
+use hmac::Mac as _;
+
+use super::base64url::B64;
+use super::claims::{Pass, Ticket, opening};
+use super::error::{KeyError, SignError, TokenError};
+use super::jwt::{Envelope, Kind, Scratch};
+use super::key::{HmacSha256, Key, check_ids, check_room};
+
+/// The bytes kept of an HMAC that only has to be unlike all others: 128 bits, 22 characters.
+const SHORT: usize = 16;
+
+/// Everything that signs and verifies in one room, from [`KeyRing::room`](super::KeyRing::room).
+#[derive(Debug, Clone)]
+pub struct RoomKeys {
+    passes: PassKeys,
+    tickets: Envelope,
+    nonce: HmacSha256,
+    visitor: HmacSha256,
+}
+
+impl RoomKeys {
+    pub(super) fn prepare(
+        passes: PassKeys,
+        tickets: Envelope,
+        nonce: HmacSha256,
+        visitor: HmacSha256,
+    ) -> Self {
+        Self { passes, tickets, nonce, visitor }
+    }
+
+    /// The room's name, the `event_id` of its tokens.
+    #[must_use]
+    pub fn room(&self) -> &str {
+        &self.passes.room
+    }
+
+    /// A ticket's token.
+    ///
+    /// # Errors
+    /// When a field is over its limit.
+    pub fn sign_ticket(&self, ticket: &Ticket<'_>) -> Result<String, SignError> {
+        self.tickets.seal(&ticket.write(self.room())?)
+    }
+
+    /// A pass's token.
+    ///
+    /// # Errors
+    /// When a field is over its limit.
+    pub fn sign_pass(&self, pass: &Pass<'_>) -> Result<String, SignError> {
+        self.passes.envelope.seal(&pass.write(self.room())?)
+    }
+
+    /// What a ticket says, if a key of this room signed it. Its epoch and age are the caller's to judge.
+    ///
+    /// # Errors
+    /// What is wrong with it, the first thing found.
+    pub fn verify_ticket<'s>(
+        &self,
+        token: &[u8],
+        scratch: &'s mut Scratch,
+    ) -> Result<Ticket<'s>, TokenError> {
+        let claims = self.tickets.open(token, scratch)?;
+        Ticket::read(claims, self.room(), &self.passes.opening)
+    }
+
+    /// What a pass says, see [`PassKeys::verify_pass`].
+    ///
+    /// # Errors
+    /// What is wrong with it, the first thing found.
+    pub fn verify_pass<'s>(
+        &self,
+        token: &[u8],
+        now_ms: u64,
+        scratch: &'s mut Scratch,
+    ) -> Result<Pass<'s>, TokenError> {
+        self.passes.verify_pass(token, now_ms, scratch)
+    }
+
+    /// The nonce of a number's pass. The same every time, so that a claim whose answer was lost is
+    /// answered with the same token.
+    #[must_use]
+    pub fn nonce(&self, epoch: u64, num: u64) -> String {
+        short(&self.nonce, epoch, num)
+    }
+
+    /// The id by which origins and logs know a visitor: the same every time, and nothing that would let
+    /// one guess another's or count visitors.
+    #[must_use]
+    pub fn visitor(&self, epoch: u64, num: u64) -> String {
+        short(&self.visitor, epoch, num)
+    }
+}
+
+/// What verifies a room's passes and can do nothing else: an origin's half of the keys.
+#[derive(Debug, Clone)]
+pub struct PassKeys {
+    room: String,
+    /// See [`opening`].
+    opening: String,
+    envelope: Envelope,
+}
+
+impl PassKeys {
+    /// From pass secrets as they are: what `keygen --pass-key` printed, or the shared ones.
+    ///
+    /// # Errors
+    /// No key, an id used twice, or a name that can't be an `event_id`.
+    pub fn new(room: &str, keys: &[Key]) -> Result<Self, KeyError> {
+        check_room(room)?;
+        check_ids(keys.iter())?;
+        if keys.is_empty() {
+            return Err(KeyError::NoKey);
+        }
+        Ok(Self::prepare(room, keys.iter().map(|key| (key.id().to_owned(), key.mac()))))
+    }
+
+    pub(super) fn prepare(room: &str, keys: impl Iterator<Item = (String, HmacSha256)>) -> Self {
+        Self { room: room.to_owned(), opening: opening(room), envelope: Kind::Pass.envelope(keys) }
+    }
+
+    /// What a pass says, if a key of this room signed it and it has not expired at `now_ms`, in unix
+    /// milliseconds. Its epoch, and whether it was ended early, are the caller's to judge.
+    ///
+    /// # Errors
+    /// What is wrong with it, the first thing found.
+    pub fn verify_pass<'s>(
+        &self,
+        token: &[u8],
+        now_ms: u64,
+        scratch: &'s mut Scratch,
+    ) -> Result<Pass<'s>, TokenError> {
+        let claims = self.envelope.open(token, scratch)?;
+        let pass = Pass::read(claims, &self.room, &self.opening)?;
+        if pass.expires_at <= now_ms / 1000 {
+            return Err(TokenError::Expired { at: pass.expires_at });
+        }
+        Ok(pass)
+    }
+}
+
+/// Two numbers under a key, 22 characters. Both have a fixed width, so no two pairs look the same.
+fn short(mac: &HmacSha256, epoch: u64, num: u64) -> String {
+    let mac = mac.clone().chain_update(epoch.to_be_bytes()).chain_update(num.to_be_bytes());
+    B64.encode(&mac.finalize().into_bytes()[..SHORT])
+}

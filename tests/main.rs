@@ -1,0 +1,4 @@
+//! Every test of the product in one binary; one module a promise to a user.
+
+mod cli;
+mod token;
