@@ -1,10 +1,12 @@
 //! Anteroom: a virtual waiting room.
 //!
 //! In reading order:
+//! - [`mod@line`]: who waits, whose turn it is, who is inside. Pure.
 //! - [`token`]: tickets and passes, signed. Pure.
 //! - [`name`]: what may be a room's name.
 //! - [`cli`]: what the command line does.
 
 pub mod cli;
+pub mod line;
 pub mod name;
 pub mod token;

@@ -1,0 +1,502 @@
+//! What goes into an exchange and what comes out: the shapes of [`crate::line::Line::apply`].
+//!
+//! Owns the vocabulary between a node and a line. Decides nothing. A line in Redis is asked with
+//! the same shapes and must answer the same.
+//!
+//! ```text
+//!   node ── Batch: who came, was seen, left, wants in, what this node knows ──► line
+//!   node ◄─ Reply: what became of each, the counters, what is newer than the node has ── line
+//! ```
+//! Answers stand in the order of what was asked: `reply.claims[i]` is about `batch.claims[i]`.
+
+use serde::{Deserialize, Serialize};
+
+use super::settings::{OutOfRange, Settings, Subject};
+use super::view::Update;
+
+/// A visitor's index in a room and epoch: from 1, handed out once, gaps allowed.
+pub type Number = u64;
+
+/// A device, address, user or idempotency key as a keyed hash: the line never sees the thing itself.
+pub type Key = [u8; 16];
+
+/// When, and on whose memory, an exchange happens. Comes from the store, never from a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Moment {
+    /// The store's wall clock. May jump either way; the line's own clock does not.
+    pub wall_ms: u64,
+    /// Which run of the store's memory this is, never 0. Another one than last time means that
+    /// something may have been lost in between.
+    pub run: u64,
+}
+
+/// Everything that happened on one node about one room since its last exchange.
+///
+/// Every number in it was read from a verified signature or given by an operator, and is of `epoch`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Batch {
+    /// The node, a UUID made at its start.
+    pub node: u128,
+    /// 1, 2, 3, …: the same again is a repetition of a batch whose answer was lost.
+    pub sequence: u64,
+    /// The epoch of every number below. If the line is in another one, they are [`Claimed::Stale`]
+    /// and their like, and nothing is done about them.
+    pub epoch: u64,
+    /// What the node has seen of this room: heals a line that has lost something.
+    pub known: Known,
+    /// What the node has of the view, so that only what is newer is sent.
+    pub have: Have,
+    /// The node's settings: when it starts, after a reload, and whenever it is asked for.
+    pub offer: Option<Offer>,
+    /// Seen, ordinary visitors. Any number of them.
+    pub marks: Vec<Number>,
+    /// Seen, visitors in `express` or `called`.
+    pub present: Vec<Number>,
+    /// Gave up their place or their seat.
+    pub leaves: Vec<Number>,
+    /// Sessions ended by the origin or an operator.
+    pub ends: Vec<End>,
+    /// Passes in force that were used.
+    pub renewals: Vec<Renewal>,
+    /// Back, but passed over by the node's view.
+    pub returns: Vec<Number>,
+    /// Seen by this node while it was cut off from the store: to the head if they were passed over
+    /// meanwhile, whatever `lapsed` says.
+    pub vouched: Vec<Number>,
+    /// Want in now.
+    pub claims: Vec<Number>,
+    /// From operators.
+    pub commands: Vec<Command>,
+    /// Newcomers, in the order of their arrival.
+    pub joins: Vec<Join>,
+}
+
+/// The highest a node has seen, in its view or on any signature it verified.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Known {
+    /// The epoch the rest is about.
+    pub epoch: u64,
+    /// The highest number issued.
+    pub issued: Number,
+    /// The highest place released.
+    pub released: Number,
+    /// The highest place whose claim window is over.
+    pub lapsed: Number,
+    /// Seats the view counted as taken: inside, and missing already.
+    pub inside: u64,
+    /// All the view holds; asked for by [`Taken::Settling`], read only then.
+    pub report: Option<Box<Report>>,
+}
+
+/// A node's view, brought to a line that lost its memory.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// Numbers live at or below `known.released`, and used, from the view's `lapsed` on.
+    pub live: Vec<(Number, Number)>,
+    /// Numbers whose turn is used up, as inclusive ranges like `live`.
+    pub used: Vec<(Number, Number)>,
+    /// Waiting or away ahead of the ordinary line: number and place.
+    pub express: Vec<(Number, Number)>,
+    /// Released from `express`, not yet in.
+    pub called: Vec<Number>,
+    /// Sessions that are over.
+    pub ended: Vec<(Number, Ending)>,
+    /// Whether releases by rate are paused.
+    pub paused: bool,
+}
+
+/// Versions of the parts of a view that are sent only when newer; zero is "nothing".
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Have {
+    /// The run of the store's memory these are about; of another one nothing counts.
+    pub run: u64,
+    /// Of the bitmaps.
+    pub bits: u64,
+    /// Of `express` and `called`.
+    pub express: u64,
+    /// The last ending received.
+    pub ended: u64,
+    /// Of the settings.
+    pub settings: u64,
+}
+
+/// Settings from a node's file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Offer {
+    /// `config_version`: an offer below the one in force is refused.
+    pub version: u64,
+    /// What the file says.
+    pub settings: Settings,
+}
+
+/// A session to be ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct End {
+    /// Whose.
+    pub number: Number,
+    /// Why.
+    pub why: Ending,
+}
+
+/// Why a session is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ending {
+    /// The origin said the visitor is done.
+    Completed,
+    /// The visitor left.
+    Left,
+    /// An operator or the origin took the seat away.
+    Revoked,
+    /// No activity for `session_idle`: may be resumed within another one.
+    Idle,
+    /// `session_max` is over.
+    Capped,
+}
+
+/// A pass in force that was used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Renewal {
+    /// Whose.
+    pub number: Number,
+    /// When the pass says its visitor was admitted: lets a line that lost the seat take it back.
+    pub admitted_ms: u64,
+}
+
+/// One arrival, or a run of them that need nothing but numbers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Join {
+    /// This many newcomers about whom nothing is to be remembered.
+    Plain(u32),
+    /// A newcomer who may come twice or too often.
+    Keyed(Keyed),
+}
+
+/// What is remembered and counted about a newcomer.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Keyed {
+    /// The same `once` again is the same join: a device, or else an idempotency key.
+    pub once: Option<Key>,
+    /// Proof that a repeated join comes from the first one's client.
+    pub idempotency: Option<Key>,
+    /// Client address: proof likewise, and counted.
+    pub address: Option<Key>,
+    /// Counted.
+    pub device: Option<Key>,
+    /// Counted.
+    pub user: Option<Key>,
+}
+
+/// An operator's verb.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Command {
+    /// So many turns now, whatever rate and pause say; never beyond the seats.
+    Release(u64),
+    /// No releases by rate.
+    Pause,
+    /// Releases by rate again.
+    Resume,
+    /// A new epoch: older tickets and passes are void.
+    Reset,
+}
+
+/// What the line made of a batch.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Reply {
+    /// The store's wall clock.
+    pub wall_ms: u64,
+    /// The run of the store's memory.
+    pub run: u64,
+    /// Whether the batch was applied. If not, the lists below are empty.
+    pub taken: Taken,
+    /// To `batch.offer`.
+    pub offered: Option<Offered>,
+    /// To `batch.leaves`.
+    pub leaves: Vec<Done>,
+    /// To `batch.ends`.
+    pub ends: Vec<Done>,
+    /// To `batch.renewals`.
+    pub renewals: Vec<Claimed>,
+    /// To `batch.returns`.
+    pub returns: Vec<Claimed>,
+    /// To `batch.vouched`.
+    pub vouched: Vec<Claimed>,
+    /// To `batch.claims`.
+    pub claims: Vec<Claimed>,
+    /// To `batch.commands`.
+    pub commands: Vec<Commanded>,
+    /// To `batch.joins`.
+    pub joins: Vec<Joined>,
+    /// The counters, always.
+    pub counts: Counts,
+    /// What is newer than `batch.have`.
+    pub update: Update,
+}
+
+/// Whether a batch was applied.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Taken {
+    /// Now.
+    #[default]
+    Applied,
+    /// Before: these are the answers it got then.
+    Repeated,
+    /// Never: a later one of this node was applied already.
+    Superseded,
+    /// Not yet: the line is collecting what the nodes know. Send it again, with a report and an
+    /// offer, under the next sequence.
+    Settling {
+        /// How long at least.
+        left_ms: u64,
+    },
+    /// Not yet: nobody has offered settings. Send it again with an offer, under the next sequence.
+    Unconfigured,
+}
+
+/// What became of an offer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Offered {
+    /// In force.
+    Taken,
+    /// Refused: this version is in force.
+    Older(u64),
+    /// Refused whole.
+    Invalid(Vec<OutOfRange>),
+}
+
+/// What became of a leave or an end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Done {
+    /// The place or the seat is free.
+    Freed,
+    /// There was nothing to free any more.
+    Already,
+    /// Such a number was never given.
+    Unknown,
+    /// Of another epoch.
+    Stale,
+}
+
+/// What became of a claim, a return or a renewal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Claimed {
+    /// Inside, on these terms, from now on or already.
+    Inside(Terms),
+    /// In the line; counted as seen.
+    Waiting,
+    /// Admitted, may come in: said of returns, which do not enter by themselves.
+    Admitted,
+    /// The turn is over.
+    Over(Reason),
+    /// Such a number was never given.
+    Unknown,
+    /// Of another epoch.
+    Stale,
+}
+
+/// The times of a pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Terms {
+    /// When the visitor entered.
+    pub admitted_ms: u64,
+    /// When the pass was last renewed.
+    pub issued_ms: u64,
+    /// Until when it is good.
+    pub expires_ms: u64,
+}
+
+/// Why a number can do nothing any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reason {
+    /// The turn came and went.
+    Passed,
+    /// The turn was used, or the place given up.
+    Used,
+    /// The session ended so.
+    Ended(Ending),
+}
+
+/// Where a number stands. Every number is in exactly one of these states.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Standing {
+    /// Never given.
+    Unknown,
+    /// In the line and here.
+    Waiting,
+    /// In the line, skipped while not here; passed over but still in time to return to the head.
+    Away,
+    /// May enter: a seat is reserved.
+    Admitted,
+    /// Inside.
+    Active,
+    /// Done, by the origin's word.
+    Completed,
+    /// Over.
+    Expired(Reason),
+}
+
+/// What became of a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Commanded {
+    /// Done, or already so.
+    Done,
+    /// So many were called: those live in `after < place <= upto`, and `express` ones besides.
+    Released {
+        /// How many in all.
+        count: u64,
+        /// How many of them from `express`.
+        express: u64,
+        /// The frontier before.
+        after: Number,
+        /// The frontier now.
+        upto: Number,
+    },
+}
+
+/// What became of a join.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Joined {
+    /// Numbers were given. Fewer than asked for: the line was full for the rest.
+    Given {
+        /// Of this epoch: a repeated batch may be answered after a reset.
+        epoch: u64,
+        /// The first of them.
+        first: Number,
+        /// How many.
+        count: u32,
+        /// The first so many of them are inside already, on these terms.
+        entered: u32,
+        /// When.
+        joined_ms: u64,
+        /// The terms of those who entered.
+        terms: Option<Terms>,
+    },
+    /// This key has a number, and it is not over.
+    Already {
+        /// Of this epoch.
+        epoch: u64,
+        /// The number.
+        number: Number,
+        /// When it was given.
+        joined_ms: u64,
+        /// The caller has shown to be the first join's client.
+        proven: bool,
+        /// Where it stands.
+        standing: Standing,
+    },
+    /// No number.
+    Refused(Refusal),
+}
+
+/// Why a newcomer got no number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Refusal {
+    /// `max_waiting` are waiting.
+    Full,
+    /// The mode takes nobody new.
+    Closed,
+    /// Too many joins.
+    Limited {
+        /// Of this.
+        subject: Subject,
+        /// The next one is taken after so long.
+        retry_ms: u64,
+    },
+}
+
+/// The counters of a line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    /// The generation.
+    pub epoch: u64,
+    /// The room's own clock.
+    pub clock_ms: u64,
+    /// The highest number given.
+    pub issued: Number,
+    /// The frontier: the highest place released.
+    pub released: Number,
+    /// Claim windows are over up to here.
+    pub lapsed: Number,
+    /// Here and waiting.
+    pub waiting: u64,
+    /// Released, here, not yet in.
+    pub admitted: u64,
+    /// Inside.
+    pub inside: u64,
+    /// Seats taken by visitors the line has lost sight of.
+    pub missing: u64,
+    /// Releases by rate are paused.
+    pub paused: bool,
+    /// Turns given in this epoch, in all and up to a minute and ten minutes ago: the honest rate.
+    pub turns: u64,
+    /// See `turns`.
+    pub turns_1m: u64,
+    /// See `turns`.
+    pub turns_10m: u64,
+    /// How far back the ten minutes reach in a young line.
+    pub turns_since_ms: u64,
+    /// Entered, in this epoch.
+    pub entered: u64,
+    /// Completed, in this epoch.
+    pub completed: u64,
+    /// Admitted, but did not come.
+    pub no_shows: u64,
+    /// Gone from the line by silence; whoever returns is counted again.
+    pub dropped: u64,
+    /// When somebody last entered.
+    pub last_entry_ms: u64,
+}
+
+/// A batch that can't be applied at all. The line is untouched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
+pub enum BadBatch {
+    /// Too many items that need a step of their own.
+    #[error(
+        "a batch carries {0} single items, at most {MAX_ITEMS} are allowed: send the rest in the next one"
+    )]
+    TooManyItems(usize),
+    /// Too many marks or plain joins.
+    #[error(
+        "a batch carries {0} marks or joins, at most {MAX_BULK} are allowed: send the rest in the next one"
+    )]
+    TooManyBulk(u64),
+    /// No sequence.
+    #[error("a batch's sequence starts at 1")]
+    NoSequence,
+    /// A store without a run id.
+    #[error("a store's run id is never 0")]
+    NoRun,
+}
+
+/// Items that cost the store a command of their own: 1,000 of them take Redis about 1.4 ms.
+pub const MAX_ITEMS: usize = 1_000;
+/// Marks and plain joins cost a bit each.
+pub const MAX_BULK: u64 = 1_000_000;
+
+impl Batch {
+    /// Whether this batch may be applied.
+    pub fn check(&self) -> Result<(), BadBatch> {
+        if self.sequence == 0 {
+            return Err(BadBatch::NoSequence);
+        }
+        let (mut items, mut plain) = (self.commands.len() + self.ends.len(), 0);
+        for list in [&self.present, &self.leaves, &self.returns, &self.vouched, &self.claims] {
+            items += list.len();
+        }
+        items += self.renewals.len();
+        for join in &self.joins {
+            match join {
+                Join::Plain(count) => plain += u64::from(*count),
+                Join::Keyed(_) => items += 1,
+            }
+        }
+        if items > MAX_ITEMS || self.joins.len() > MAX_ITEMS {
+            return Err(BadBatch::TooManyItems(items.max(self.joins.len())));
+        }
+        if plain > MAX_BULK || self.marks.len() as u64 > MAX_BULK {
+            return Err(BadBatch::TooManyBulk(plain.max(self.marks.len() as u64)));
+        }
+        Ok(())
+    }
+}

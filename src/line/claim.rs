@@ -1,0 +1,137 @@
+//! A visitor shows up: seen, back, or wanting in.
+//!
+//! Owns what a sign of life does to a place. Whoever is passed over while away gets one more turn at
+//! the head if they come back before their claim window is over; nobody gets two.
+
+use super::batch::{Batch, Claimed, Joined, MAX_ITEMS, Number, Reason};
+use super::express::HEAD_MAX;
+use super::state::Line;
+
+/// What somebody was before they were taken out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Was {
+    /// Their turn had come.
+    Admitted,
+    /// It had not, or was over.
+    Other,
+}
+
+impl Line {
+    /// An ordinary visitor was heard of.
+    pub(super) fn mark(&mut self, place: Number) {
+        if !self.given(place) || place < self.base {
+            return;
+        }
+        self.seen[self.ring].set(place);
+        if place > self.released && !self.used.get(place) && self.live.set(place) {
+            self.waiting += 1;
+        }
+    }
+
+    /// Somebody wants in.
+    pub(super) fn claim(&mut self, number: Number) -> Claimed {
+        match self.come_back(number, false) {
+            Claimed::Admitted => {
+                self.take_out(number);
+                self.used.set(number);
+                Claimed::Inside(self.enter(number, true))
+            }
+            other => other,
+        }
+    }
+
+    /// Somebody is here again. `vouched`: a node that was cut off saw them in time.
+    pub(super) fn come_back(&mut self, number: Number, vouched: bool) -> Claimed {
+        if !self.given(number) {
+            return Claimed::Unknown;
+        }
+        if let Some(seat) = self.sessions.seat(number) {
+            return self.claim_again(number, seat);
+        }
+        if let Some(why) = self.sessions.ending(number) {
+            return self.resume(number, why);
+        }
+        if self.head.contains(number) {
+            self.mark_present(number);
+            let called = self.head.called.contains(number);
+            return if called { Claimed::Admitted } else { Claimed::Waiting };
+        }
+        if number < self.base {
+            return Claimed::Over(Reason::Passed);
+        }
+        if self.used.get(number) {
+            return Claimed::Over(Reason::Used);
+        }
+        self.mark(number);
+        match () {
+            () if number > self.released => Claimed::Waiting,
+            () if self.live.get(number) => Claimed::Admitted,
+            () if number > self.lapsed || vouched => self.late_return(number),
+            () => Claimed::Over(Reason::Passed),
+        }
+    }
+
+    /// To the head, once: `used` says that it was.
+    fn late_return(&mut self, number: Number) -> Claimed {
+        if self.head.express.len() + self.head.strayed.len() < HEAD_MAX {
+            self.used.set(number);
+            self.head.wait(number, self.released, self.clock_ms);
+            self.waiting += 1;
+        }
+        Claimed::Waiting
+    }
+
+    /// Takes somebody out of the line, wherever they stand in it.
+    pub(super) fn take_out(&mut self, number: Number) -> Was {
+        if self.head.contains(number) {
+            let was = if self.head.called.contains(number) { Was::Admitted } else { Was::Other };
+            self.waiting -= u64::from(self.head.express.contains(number));
+            self.head.remove(number);
+            return was;
+        }
+        if !self.live.clear(number) {
+            return Was::Other;
+        }
+        if number > self.released {
+            self.waiting -= 1;
+            return Was::Other;
+        }
+        self.claimable -= 1;
+        Was::Admitted
+    }
+
+    /// Lets in those of the batch's claims whose turn came in this very exchange. Answers how many more
+    /// may enter in it.
+    pub(super) fn enter_claims(
+        &mut self,
+        batch: &Batch,
+        epoch: u64,
+        claims: &mut [Claimed],
+    ) -> usize {
+        let mut budget = MAX_ITEMS;
+        for (number, claimed) in batch.claims.iter().zip(claims) {
+            if *claimed == Claimed::Waiting {
+                *claimed = if self.epoch == epoch { self.claim(*number) } else { Claimed::Stale };
+            }
+            budget -= usize::from(matches!(claimed, Claimed::Inside(_)));
+        }
+        budget
+    }
+
+    /// Lets in those of the batch's newcomers whose turn came in this very exchange.
+    pub(super) fn enter_joins(&mut self, mut budget: usize, joins: &mut [Joined]) {
+        for joined in joins {
+            let Joined::Given { first, count, entered, terms, .. } = joined else {
+                continue;
+            };
+            let end = (*first + u64::from(*count)).min(self.released + 1);
+            for number in (*first..end).take(budget) {
+                self.take_out(number);
+                self.used.set(number);
+                *terms = Some(self.enter(number, false));
+                *entered += 1;
+                budget -= 1;
+            }
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! Loss: what a line does when its memory turns out to be older than its visitors' tickets.
+//!
+//! Owns settling and the merging of what nodes know. Tickets are the journal: a signature over a
+//! number proves that it was given. Whatever is in doubt is decided for the visitor, and the sweeps
+//! correct it.
+
+use serde::{Deserialize, Serialize};
+
+use super::batch::{Ending, Known, Number, Report, Terms};
+use super::session::Seat;
+use super::state::Line;
+
+/// Long enough for every node to be heard: they ask every 500 ms, and once more on a reconnect.
+const SETTLE_MS: u64 = 2_000;
+/// Wider than what can have been lost unseen: two seconds of 50,000 joins each.
+const GAP: u64 = 100_000;
+/// A proof further above than this is a mistake: it would cost more bitmap than any room has people.
+const HEAL_MAX: u64 = 10_000_000;
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Settling {
+    until_ms: u64,
+    /// The most seats any node counted.
+    inside: u64,
+}
+
+impl Line {
+    pub(super) fn begin_settling(&mut self) {
+        self.settling = Some(Settling { until_ms: self.clock_ms + SETTLE_MS, inside: 0 });
+    }
+
+    pub(super) fn settling_left_ms(&self) -> u64 {
+        self.settling.map_or(0, |settling| settling.until_ms.saturating_sub(self.clock_ms))
+    }
+
+    /// Takes over whatever the node has seen and the line has not.
+    pub(super) fn learn(&mut self, known: &Known) {
+        if known.epoch > self.epoch {
+            self.begin_epoch(known.epoch);
+        }
+        if known.epoch < self.epoch {
+            return;
+        }
+        if known.issued > self.issued {
+            if self.settling.is_some() {
+                self.issued = known.issued;
+            } else if known.issued - self.issued <= HEAL_MAX {
+                let lost = self.issued + 1..=known.issued;
+                self.waiting += known.issued - self.issued;
+                self.seen[self.ring].set_range(lost.clone());
+                self.live.set_range(lost);
+                self.issued = known.issued + GAP;
+                self.bits_version += 1;
+            }
+        }
+        let released = known.released.min(self.issued);
+        if released > self.released {
+            let passed = self.live.count(self.released + 1..=released);
+            self.waiting -= passed;
+            self.claimable += passed;
+            self.released = released;
+        }
+        let lapsed = known.lapsed.min(self.released);
+        if lapsed > self.lapsed {
+            self.lapse_to(lapsed);
+        }
+        if let Some(settling) = &mut self.settling {
+            settling.inside = settling.inside.max(known.inside);
+            if let Some(report) = &known.report {
+                self.merge(report, known.released);
+            }
+        }
+    }
+
+    /// Whether the line may go on; ends the settling when its time is over and settings are known.
+    pub(super) fn settled(&mut self) -> bool {
+        let Some(settling) = self.settling else {
+            return true;
+        };
+        if self.clock_ms < settling.until_ms || self.config.is_none() {
+            return false;
+        }
+        self.settling = None;
+        if self.epoch == 0 {
+            self.begin_epoch(self.wall_ms / 1_000);
+        }
+        if self.issued > 0 {
+            self.presume_everybody();
+        }
+        self.missing = settling.inside.saturating_sub(self.sessions.inside());
+        self.missing_until_ms = self.clock_ms + self.settings().session_ms();
+        true
+    }
+
+    /// Whoever may be here, is; numbering goes on where nobody can have been.
+    fn presume_everybody(&mut self) {
+        self.live.set_range(self.released + 1..=self.issued);
+        self.without_used();
+        self.seen[self.ring].set_range(self.lapsed + 1..=self.issued);
+        self.period_began_ms = self.clock_ms;
+        self.issued += GAP;
+        self.bucket = self.bucket.forgiven();
+        self.bucket.credit = 0;
+        self.bits_version += 1;
+        self.recount();
+    }
+
+    /// Unites a node's view with what is here; `used` wins over `live`.
+    fn merge(&mut self, report: &Report, released: Number) {
+        let clip = |(low, high): (Number, Number), floor: Number, ceiling: Number| {
+            low.max(floor)..=high.min(ceiling)
+        };
+        for range in &report.used {
+            self.used.set_range(clip(*range, self.base.max(1), self.issued));
+        }
+        for range in &report.live {
+            self.live.set_range(clip(*range, self.lapsed + 1, released.min(self.released)));
+        }
+        self.without_used();
+        self.recount();
+        for (number, place) in &report.express {
+            if self.unplaced(*number) {
+                self.used.set(*number);
+                self.take_out(*number);
+                self.head.wait(*number, (*place).min(self.issued), self.clock_ms);
+                self.waiting += 1;
+            }
+        }
+        for number in &report.called {
+            let waits = self.head.express.contains(*number) || self.head.strayed.contains(*number);
+            if waits || self.unplaced(*number) {
+                self.used.set(*number);
+                self.take_out(*number);
+                self.head.call(*number, self.clock_ms);
+            }
+        }
+        for (number, why) in &report.ended {
+            self.merge_ending(*number, *why);
+        }
+        self.paused |= report.paused;
+    }
+
+    /// A node knows that a session is over. One that merely went idle may have been resumed since.
+    fn merge_ending(&mut self, number: Number, why: Ending) {
+        let seat = self.sessions.seat(number);
+        if !self.given(number)
+            || self.sessions.ending(number).is_some()
+            || (seat.is_some() && why == Ending::Idle)
+        {
+            return;
+        }
+        self.used.set(number);
+        self.take_out(number);
+        let terms =
+            Terms { admitted_ms: self.wall_ms, issued_ms: self.wall_ms, expires_ms: self.wall_ms };
+        let seat = seat.unwrap_or(Seat::lost(self.clock_ms, terms));
+        self.sessions.close(number, seat, why, self.clock_ms);
+    }
+
+    /// A number that stands nowhere but in the bitmaps.
+    fn unplaced(&self, number: Number) -> bool {
+        self.given(number)
+            && self.sessions.seat(number).is_none()
+            && self.sessions.ending(number).is_none()
+            && !self.head.contains(number)
+    }
+
+    fn without_used(&mut self) {
+        let Line { live, used, .. } = self;
+        live.edit(self.lapsed + 1..=self.issued, |word, _| used.word(word));
+    }
+
+    /// Counts anew what is otherwise kept as counters.
+    fn recount(&mut self) {
+        let ordinary = self.live.count(self.released + 1..=self.issued);
+        self.waiting = ordinary + self.head.express.len() as u64;
+        self.claimable = self.live.count(self.lapsed + 1..=self.released);
+    }
+
+    pub(super) fn forget_missing(&mut self) {
+        if self.clock_ms >= self.missing_until_ms {
+            self.missing = 0;
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! Newcomers: a number each, once each, and not too often.
+//!
+//! Owns what is remembered about a join. Never sees a device, an address or a user, only their
+//! keyed hashes. Newcomers about whom nothing is to be remembered cost a range of bits together.
+
+use serde::{Deserialize, Serialize};
+
+use super::batch::{Batch, Join, Joined, Key, Keyed, Number, Refusal, Standing};
+use super::settings::{JoinLimit, Mode, Subject};
+use super::state::Line;
+
+/// What is kept about the join that gave a key its number.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct FirstJoin {
+    number: Number,
+    joined_ms: u64,
+    /// No device: the key is the client's own and proves itself.
+    secret: bool,
+    idempotency: Option<Key>,
+    address: Option<Key>,
+}
+
+/// Joins counted in one window and the one before: a sliding window in two numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Window {
+    index: u64,
+    current: u64,
+    previous: u64,
+}
+
+impl Window {
+    /// The window as it is at `index`.
+    fn at(self, index: u64) -> Window {
+        match index.saturating_sub(self.index) {
+            0 => self,
+            1 => Window { index, current: 0, previous: self.current },
+            _ => Window { index, ..Window::default() },
+        }
+    }
+
+    /// How long until one more is within the limit; 0 if it is now.
+    fn retry_ms(self, limit: JoinLimit, now_ms: u64) -> u64 {
+        let into_ms = now_ms % limit.per_ms;
+        let weighed = |count: u64, into_ms: u64| count * (limit.per_ms - into_ms) / limit.per_ms;
+        if self.current + weighed(self.previous, into_ms) < limit.max {
+            return 0;
+        }
+        // In this window the previous one fades; if that is not enough, in the next one this does.
+        let fades = |count: u64, room: u64| {
+            limit.per_ms.saturating_sub((room * limit.per_ms).saturating_sub(1) / count.max(1))
+        };
+        if self.current < limit.max {
+            let at_ms = fades(self.previous, limit.max - self.current);
+            return at_ms.saturating_sub(into_ms).max(1);
+        }
+        limit.per_ms - into_ms + fades(self.current, limit.max)
+    }
+}
+
+/// The keys of a join that a limit may count.
+fn counted(keyed: &Keyed, subject: Subject) -> Option<Key> {
+    match subject {
+        Subject::Address => keyed.address,
+        Subject::Device => keyed.device,
+        Subject::User => keyed.user,
+    }
+}
+
+impl Line {
+    /// Takes the batch's newcomers, in order.
+    pub(super) fn join(&mut self, batch: &Batch, joins: &mut Vec<Joined>) {
+        let lifetime_ms = self.settings().ticket_max_ms;
+        self.joined.age(self.clock_ms, lifetime_ms);
+        let longest_ms = self.settings().join_limits.iter().map(|limit| limit.per_ms).max();
+        self.limits.age(self.clock_ms, 2 * longest_ms.unwrap_or(0));
+        let mut space = match self.settings().max_waiting {
+            Some(max) => max.saturating_add(self.allowance()).saturating_sub(self.waiting),
+            None => u64::MAX,
+        };
+        for join in &batch.joins {
+            let joined = match join {
+                Join::Plain(count) => self.give(u64::from(*count), space),
+                Join::Keyed(keyed) => self.join_keyed(keyed, space),
+            };
+            if let Joined::Given { count, .. } = joined {
+                space -= u64::from(count);
+            }
+            joins.push(joined);
+        }
+    }
+
+    fn join_keyed(&mut self, keyed: &Keyed, space: u64) -> Joined {
+        if let Some(refusal) = self.count_attempt(keyed) {
+            return Joined::Refused(refusal);
+        }
+        if let Some(already) = self.join_again(keyed) {
+            return already;
+        }
+        let joined = self.give(1, space);
+        if let (Joined::Given { first: number, joined_ms, .. }, Some(once)) = (joined, keyed.once) {
+            let (secret, idempotency, address) =
+                (keyed.device.is_none(), keyed.idempotency, keyed.address);
+            self.joined.put(once, FirstJoin { number, joined_ms, secret, idempotency, address });
+        }
+        joined
+    }
+
+    /// A key that has a number which is not over gets it again, and counts as here.
+    fn join_again(&mut self, keyed: &Keyed) -> Option<Joined> {
+        let once = keyed.once?;
+        let first = self.joined.get(&once)?.clone();
+        if matches!(
+            self.standing(first.number),
+            Standing::Expired(_) | Standing::Completed | Standing::Unknown
+        ) {
+            return None;
+        }
+        self.come_back(first.number, false);
+        let same = |ours: Option<Key>, theirs: Option<Key>| ours.is_some() && ours == theirs;
+        let proven = first.secret
+            || same(keyed.idempotency, first.idempotency)
+            || same(keyed.address, first.address);
+        let (number, joined_ms) = (first.number, first.joined_ms);
+        self.joined.put(once, first);
+        Some(Joined::Already {
+            epoch: self.epoch,
+            number,
+            joined_ms,
+            proven,
+            standing: self.standing(number),
+        })
+    }
+
+    /// Counts a join against every limit it falls under, unless one of them refuses it.
+    fn count_attempt(&mut self, keyed: &Keyed) -> Option<Refusal> {
+        let limits = self.config.as_ref().map_or(&[][..], |config| &config.settings.join_limits);
+        let mut windows = Vec::with_capacity(limits.len());
+        for limit in limits {
+            let Some(key) = counted(keyed, limit.subject) else {
+                continue;
+            };
+            let slot = (limit.subject, limit.per_ms, key);
+            let window = self.limits.get(&slot).copied().unwrap_or_default();
+            let mut window = window.at(self.clock_ms / limit.per_ms);
+            let retry_ms = window.retry_ms(*limit, self.clock_ms);
+            if retry_ms > 0 {
+                return Some(Refusal::Limited { subject: limit.subject, retry_ms });
+            }
+            window.current += 1;
+            windows.push((slot, window));
+        }
+        for (slot, window) in windows {
+            self.limits.put(slot, window);
+        }
+        None
+    }
+
+    /// Gives up to `wanted` numbers.
+    fn give(&mut self, wanted: u64, space: u64) -> Joined {
+        if matches!(self.settings().mode, Mode::Drain | Mode::Closed) {
+            return Joined::Refused(Refusal::Closed);
+        }
+        let count = wanted.min(space);
+        if count == 0 && wanted > 0 {
+            return Joined::Refused(Refusal::Full);
+        }
+        let first = self.issued + 1;
+        self.issued += count;
+        self.live.set_range(first..=self.issued);
+        self.seen[self.ring].set_range(first..=self.issued);
+        self.waiting += count;
+        let count = u32::try_from(count).unwrap_or(u32::MAX); // at most `wanted`, a u32
+        Joined::Given {
+            epoch: self.epoch,
+            first,
+            count,
+            entered: 0,
+            joined_ms: self.wall_ms,
+            terms: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The moment a refusal names is the moment the next one is taken, and not a millisecond later.
+    #[test]
+    fn retry_names_the_first_moment() {
+        for max in 1..6u64 {
+            let limit = JoinLimit { subject: Subject::Address, max, per_ms: 1_000 };
+            for current in 0..8 {
+                for previous in 0..8 {
+                    for into in (0..1_000).step_by(37) {
+                        let now_ms = 5_000 + into;
+                        let window = Window { index: 5, current, previous };
+                        let free = |ms: u64| window.at(ms / 1_000).retry_ms(limit, ms) == 0;
+                        let retry_ms = window.retry_ms(limit, now_ms);
+                        assert!(
+                            free(now_ms + retry_ms),
+                            "{window:?} {limit:?} at {now_ms}: {retry_ms}"
+                        );
+                        assert!(
+                            retry_ms == 0 || !free(now_ms + retry_ms - 1),
+                            "{window:?} {limit:?} {now_ms} {retry_ms}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+}

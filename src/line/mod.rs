@@ -1,0 +1,137 @@
+//! The line: who waits, whose turn it is, who is inside. Pure; the heart of the product.
+//!
+//! Owns the state of one room and every rule about it. Never does IO, reads no clock, draws no
+//! random number, knows nothing of tickets, HTTP or stores: a [`Batch`] and a [`Moment`] come in,
+//! a [`Reply`] goes out, and the same inputs give the same outputs, always. So one state machine
+//! drives the embedded store, its recovery after a crash, the simulator and the model tests, and
+//! is the measure for the one in Lua.
+//!
+//! # Where a number stands
+//!
+//! A visitor is a [`Number`]. The line keeps nothing about an ordinary waiting visitor but bits:
+//!
+//! ```text
+//!            base      lapsed          released                       issued
+//!              │  over   │   admitted     │   waiting, or away           │
+//!   live    ...0000000000│0100011000000000│1111101111111110111111111111111│
+//!   used    ...1110111101│1011100111011110│0000010000000000000000000000000│
+//!   seen x3 ...          │                │  who was heard of, by period  │
+//! ```
+//! A number is judged in this order, and the first that holds decides ([`Line::standing`]):
+//!
+//! | where it is found | standing |
+//! |---|---|
+//! | 0, or above `issued` | Unknown |
+//! | in `inside` | Active |
+//! | in `ended` | Completed if so ended, else Expired(Ended(why)) |
+//! | in `called` | Admitted |
+//! | in `express` | Waiting |
+//! | in `strayed` | Away |
+//! | below `base` | Expired(Passed) |
+//! | `used` | Expired(Used) |
+//! | at or below `lapsed` | Expired(Passed) |
+//! | `live` | Admitted if at or below `released`, else Waiting |
+//! | else | Away |
+//!
+//! `express` is the head of the line: visitors with a place of their own. Here they are those who
+//! were passed over while away and came back in time; classes will join them. `strayed` are those of
+//! them that fell silent, `called` those whose turn has come, `present` says when each of `express`
+//! and `called` was last heard of.
+//!
+//! # The exchange, in order
+//!
+//! 1. **Check.** A batch out of bounds is refused; nothing is touched.
+//! 2. **Clock.** The room's clock moves by min(max(wall − last wall, 0), 2 s), so an outage or a jump
+//!    costs nobody a place. It starts at the wall clock. All times below are on it unless said.
+//! 3. **Memory.** If the store's run is another than last time, the line *settles* (below) for 2 s from now.
+//! 4. **Known.** What the node has seen and the line has not heals it (below). While settling, the
+//!    exchange ends here: offer and report are taken, the rest is not.
+//! 5. **Repeated?** A batch whose sequence is not above the node's last is not applied again: the
+//!    same one is answered from memory, an older one not at all. What follows and is not about the
+//!    batch's items happens all the same. Nodes silent for an hour are forgotten at a sweep.
+//! 6. **Offer.** Taken if in range and not below the version in force. What a change does: the bucket
+//!    keeps its whole turns, cut to the new depth, and so does `owed`; a line that had no pace starts
+//!    full; a batch's first interval starts now; a changed heartbeat timeout counts everybody live as
+//!    just seen. A line without settings ends the exchange here (`Unconfigured`).
+//! 7. **Ring.** When a period (half the heartbeat timeout) is over, the oldest of the three `seen`
+//!    bitmaps is cleared and becomes the current one; the exchange then also sweeps (10).
+//! 8. **Marks.** Of places at or above `base` and not above `issued`: set seen; set live if the place
+//!    is above `released` and not used. `present`: of express and called; a strayed one is back in
+//!    express, at its old place.
+//! 9. **Leaves, ends, renewals, returns, vouched, claims**, in this order, each list in its own:
+//!    - *leave*: from `inside`: ended as Left. From called, express, strayed: gone. From the bitmaps:
+//!      used. A turn that was admitted and is not taken is owed.
+//!    - *end*: from `inside`: ended with its reason. In `ended` as Idle: the reason is replaced, so
+//!      that nobody resumes (`Already`). Elsewhere Revoked and Left are a leave, others nothing.
+//!    - *renewal*: inside: the seat lasts until now + idle, at most entered + max, never shorter than
+//!      before; at max or beyond it the session ends as Capped. Idle within the last `session_idle`: as a
+//!      claim. Else ended: over. Else the line has lost the seat: it is taken back (used, entered when
+//!      the pass says), one less is missing.
+//!    - *claim*: inside: its terms, renewed only if the pass has run out. Ended as Idle less than
+//!      `session_idle` ago, below its cap, with a seat free: resumed. Called, or live and at or below
+//!      `released`: enters. Express: waits; strayed: back in express. Above `released`: a mark. Passed over
+//!      above `lapsed`: to the head, once (used; express at place `released`), unless 100,000 are
+//!      there already: then it stays away and may ask again. Else over.
+//!    - *return*: a claim that does not enter; *vouched*: a return for which `lapsed` does not count,
+//!      down to `base`.
+//! 10. **Duties**, each gated by the clock, done by whichever exchange comes first:
+//!    - up to 1,000 seats whose time is over, in the order of (time, number): ended as Capped if max is
+//!      reached, else Idle. If the pass is still good by the wall clock (it ran back), the seat is kept
+//!      for as long. `ended` forgets after twice [`Settings::session_ms`].
+//!    - up to 1,000 of `present` silent for one and a half heartbeat timeouts: a called one is a no-show
+//!      (owed); one in express strays (with `on_absence = remove`: is gone).
+//!    - after a ring turn, the *sweep*: live places above `lapsed` that none of the three bitmaps has seen
+//!      lose live, and are used with `on_absence = remove`. Admitted ones are no-shows, and owed.
+//!      Otherwise, when the bitmaps are over 64 KiB (524,288 places above `base`) and half of that is at or
+//!      below `lapsed`, `base` moves there, rounded down to a multiple of 32,768.
+//!    - *lapse*: what was released in a second whose end is a claim window ago is over: `lapsed` moves
+//!      there, the live ones are no-shows, and owed. Likewise up to 1,000 called ones, a claim window after
+//!      their call. Up to 1,000 strayed at or below `lapsed` are gone.
+//!    - *refill*: the bucket gains what the clock's advance is worth, and of what is owed at most half as much
+//!      again; a batch's, when its interval is over, starts anew with what is owed, at most half a batch, on top.
+//!      What is owed is forgiven, and credit cut to the depth, when an exchange ends with the bucket full
+//!      (a batch's: when an interval ends with turns left). `missing` is forgotten one session after the settling.
+//! 11. **Commands**, then **joins** in order: too many by its subjects; known by its key and not over
+//!     (seen then, and if passed over a late return); mode drain or closed; full, if
+//!     waiting ≥ max_waiting + what may be released now; else a number, live and seen.
+//! 12. **Release**: the least of what pace and seats allow, in the order of places, `express` first at an equal
+//!     place, at most 1,000 steps. `released` only ever moves to a live place.
+//! 13. **Entry** of this batch's claims that still waited and now are released, then of its joins (on
+//!     `session_first`: they have not waited), at most 1,000 entries an exchange.
+//!
+//! # Loss
+//!
+//! Whoever verified a signature knows a number was given. So [`Known`] is proof: a higher epoch, issued,
+//! released or lapsed than the line's is taken over in every exchange. Outside settling a higher
+//! `issued` (at most 10 M higher, or it is ignored) means numbers were lost: everybody up to it is
+//! presumed here, and numbering goes on a gap above it, so that no number is given twice.
+//!
+//! *Settling* lasts 2 s: nothing is given, released or ended; each node's report is merged: `used`
+//! and `live` are united (used wins), and so are express, called and ended. Then everybody above
+//! `released` who is not used is presumed here, all are counted as just seen, numbering goes on above the
+//! gap if there was anything to lose, the bucket starts empty, and `missing` is what the nodes counted
+//! inside beyond what the line counts: those seats stay taken for one session or until renewed.
+
+mod aging;
+mod batch;
+pub(crate) mod bits;
+mod check;
+mod claim;
+mod estimate;
+mod express;
+mod heal;
+mod join;
+mod release;
+mod scores;
+mod session;
+mod settings;
+mod state;
+mod sweep;
+mod view;
+
+pub use batch::*;
+pub use check::Broken;
+pub use estimate::Eta;
+pub use settings::*;
+pub use state::Line;
+pub use view::{BitsUpdate, ExpressUpdate, Update, View};

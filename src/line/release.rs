@@ -1,0 +1,292 @@
+//! Whose turn it is, and how many at a time.
+//!
+//! Owns the bucket, the frontier `released`, and the record of when it moved, from which claim windows
+//! and the honest rate come.
+//!
+//! # The bucket
+//!
+//! One turn costs `per_ms` credits and every millisecond brings `count`: whole numbers, no drift.
+//! A turn that nobody took comes back as `owed`, and refill pays it back on top, at most half of
+//! itself at a time, so that a room full of no-shows is reached by the rate that was set, and what the
+//! pace releases in any t is at most 1.5·rate·t + burst. A bucket that is full when an exchange ends held
+//! nobody up: what is above its depth is lost, and what is owed is forgiven. Not before the release: with a
+//! depth of one turn, every exchange would cut off a fraction of the next one.
+//!
+//! ```text
+//!   rate 5/s, burst 5: count 5, per_ms 1,000, depth 5,000
+//!   200 ms after empty:  credit 1,000 = one turn;  with two turns owed:  credit 1,500, owed 1,500
+//! ```
+
+use std::collections::VecDeque;
+
+use serde::{Deserialize, Serialize};
+
+use super::batch::{Commanded, MAX_ITEMS, Number};
+use super::settings::{Mode, Pace};
+use super::state::Line;
+
+/// Steps a release may take in one exchange, each to the next live place and over as many as are
+/// wanted. A line of people costs one; only people and gaps in turn cost one each.
+const MAX_STEPS: usize = 1_000;
+/// How far back the honest rate looks.
+const RATE_SPAN_MS: u64 = 600_000;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Bucket {
+    pub(super) credit: u64,
+    owed: u64,
+    next_batch_ms: u64,
+}
+
+impl Bucket {
+    /// Nothing is owed any more.
+    pub(super) fn forgiven(self) -> Bucket {
+        Bucket { owed: 0, ..self }
+    }
+}
+
+impl Pace {
+    /// Credits a turn costs.
+    fn cost(self) -> u64 {
+        match self {
+            Pace::Rate { rate, .. } => rate.per_ms,
+            Pace::Batch { .. } => 1,
+        }
+    }
+
+    /// Turns that may be had at once.
+    fn depth(self) -> u64 {
+        match self {
+            Pace::Rate { burst, .. } => burst,
+            Pace::Batch { batch, .. } => batch,
+        }
+    }
+}
+
+/// What was released when, a line a second.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Releases {
+    seconds: VecDeque<Second>,
+    /// What stood before the oldest second here.
+    before: Second,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Second {
+    second: u64,
+    released: Number,
+    turns: u64,
+}
+
+impl Second {
+    /// When it is over: somebody released in its last millisecond gets a whole claim window, too.
+    fn end_ms(self) -> u64 {
+        (self.second + 1) * 1_000
+    }
+}
+
+impl Releases {
+    /// The last second that had ended `ago_ms` before now.
+    fn ago(&self, ago_ms: u64, now_ms: u64) -> Second {
+        let later = self.seconds.partition_point(|second| second.end_ms() + ago_ms <= now_ms);
+        later.checked_sub(1).map_or(self.before, |index| self.seconds[index])
+    }
+}
+
+impl Line {
+    /// A pace was set: whole turns stay turns.
+    pub(super) fn change_pace(&mut self, before: Option<Pace>) {
+        let pace = self.pace();
+        if pace == before {
+            return;
+        }
+        let Some(pace) = pace else {
+            self.bucket = Bucket::default();
+            return;
+        };
+        let (turns, owed) = match before {
+            Some(old) => (self.bucket.credit / old.cost(), self.bucket.owed / old.cost()),
+            None => (pace.depth(), 0),
+        };
+        let next_batch_ms = match pace {
+            Pace::Batch { interval_ms, .. } => self.clock_ms + interval_ms,
+            Pace::Rate { .. } => 0,
+        };
+        let credit = turns.min(pace.depth()) * pace.cost();
+        self.bucket = Bucket { credit, owed: owed * pace.cost(), next_batch_ms };
+    }
+
+    /// So many turns are to come back.
+    pub(super) fn owe(&mut self, turns: u64) {
+        self.bucket.owed += turns * self.pace().map_or(0, Pace::cost);
+    }
+
+    pub(super) fn refill(&mut self, elapsed_ms: u64) {
+        let bucket = &mut self.bucket;
+        match self.config.as_ref().and_then(|config| config.settings.pace) {
+            Some(Pace::Rate { rate, .. }) => {
+                let fresh = rate.count * elapsed_ms;
+                let back = bucket.owed.min(fresh / 2);
+                bucket.owed -= back;
+                bucket.credit += fresh + back;
+            }
+            Some(Pace::Batch { batch, interval_ms, .. })
+                if self.clock_ms >= bucket.next_batch_ms =>
+            {
+                if bucket.credit > 0 {
+                    bucket.owed = 0;
+                }
+                let back = bucket.owed.min(batch / 2);
+                bucket.owed -= back;
+                bucket.credit = batch + back;
+                let late_ms = self.clock_ms - bucket.next_batch_ms;
+                bucket.next_batch_ms += (late_ms / interval_ms + 1) * interval_ms;
+            }
+            _ => {}
+        }
+    }
+
+    /// The most credit there can be.
+    pub(super) fn bucket_depth(&self) -> u64 {
+        match self.pace() {
+            Some(Pace::Batch { batch, .. }) => batch + batch / 2,
+            Some(pace) => pace.depth() * pace.cost(),
+            None => 0,
+        }
+    }
+
+    /// Turns the pace allows now.
+    fn by_pace(&self) -> u64 {
+        if self.paused || matches!(self.settings().mode, Mode::Hold | Mode::Closed) {
+            return 0;
+        }
+        match self.pace() {
+            None => u64::MAX,
+            Some(Pace::Rate { rate, .. }) if rate.count == 0 => 0,
+            Some(pace) => self.bucket.credit / pace.cost(),
+        }
+    }
+
+    /// Turns that may be given now.
+    pub(super) fn allowance(&self) -> u64 {
+        self.by_pace().min(self.free_seats())
+    }
+
+    pub(super) fn release_by_pace(&mut self) {
+        let (count, _) = self.release(self.allowance());
+        self.bucket.credit -= count * self.pace().map_or(0, Pace::cost);
+        if let Some(pace @ Pace::Rate { .. }) = self.pace()
+            && self.bucket.credit >= pace.depth() * pace.cost()
+        {
+            self.bucket = self.bucket.forgiven();
+            self.bucket.credit = pace.depth() * pace.cost();
+        }
+    }
+
+    /// An operator calls so many, whatever rate, pause and hold say; never beyond the seats.
+    pub(super) fn release_by_hand(&mut self, wanted: u64) -> Commanded {
+        let after = self.released;
+        let closed = self.settings().mode == Mode::Closed;
+        let wanted = if closed { 0 } else { wanted.min(self.free_seats()) };
+        let (count, express) = self.release(wanted);
+        Commanded::Released { count, express, after, upto: self.released }
+    }
+
+    /// Calls the next `wanted` who are here, in the order of their places, express first where a place
+    /// is the same. How many there were, and how many of them from express.
+    fn release(&mut self, mut wanted: u64) -> (u64, u64) {
+        let (mut ordinary, mut express, mut cursor) = (0, 0, self.released);
+        for _ in 0..MAX_STEPS {
+            if wanted == 0 {
+                break;
+            }
+            let next = self.live.first_one(cursor + 1..=self.issued);
+            let first = self.head.express.first();
+            match (next, first) {
+                (None, None) => break,
+                (next, Some((place, number))) if next.is_none_or(|next| place <= next) => {
+                    self.head.call(number, self.clock_ms);
+                    express += 1;
+                    wanted -= 1;
+                }
+                (None, _) => break,
+                (Some(next), first) => {
+                    let stop = first.map_or(self.issued, |(place, _)| place - 1);
+                    let high = stop.min(next.saturating_add(wanted - 1));
+                    let count = self.live.count(next..=high);
+                    cursor = high;
+                    ordinary += count;
+                    wanted -= count;
+                }
+            }
+        }
+        if let Some(last) = self.live.last_one(self.released + 1..=cursor) {
+            self.released = last;
+        }
+        self.claimable += ordinary;
+        self.waiting -= ordinary + express;
+        self.totals.turns += ordinary + express;
+        (ordinary + express, express)
+    }
+
+    /// Notes where the frontier is, if it moved.
+    pub(super) fn record_release(&mut self) {
+        let now = Second {
+            second: self.clock_ms / 1_000,
+            released: self.released,
+            turns: self.totals.turns,
+        };
+        let Releases { seconds, before } = &mut self.releases;
+        let last = seconds.back().unwrap_or(before);
+        if (last.released, last.turns) == (now.released, now.turns) {
+            return;
+        }
+        match seconds.back_mut() {
+            Some(last) if last.second == now.second => *last = now,
+            _ => seconds.push_back(now),
+        }
+    }
+
+    /// Ends the claim windows that are over.
+    pub(super) fn lapse(&mut self) {
+        let window_ms = self.settings().claim_window_ms();
+        let clock_ms = self.clock_ms;
+        let upto = self.releases.ago(window_ms, clock_ms).released;
+        if upto > self.lapsed {
+            let no_shows = self.lapse_to(upto);
+            self.no_shows(no_shows);
+        }
+        let keep_ms = window_ms.max(RATE_SPAN_MS);
+        while let Some(oldest) = self.releases.seconds.front()
+            && oldest.end_ms() + keep_ms <= clock_ms
+        {
+            self.releases.before = *oldest;
+            self.releases.seconds.pop_front();
+        }
+        if let Some(upto_ms) = clock_ms.checked_sub(window_ms) {
+            for number in self.head.called.due(upto_ms, MAX_ITEMS) {
+                self.head.remove(number);
+                self.no_shows(1);
+            }
+        }
+        for number in self.head.strayed.due(self.lapsed, MAX_ITEMS) {
+            self.head.remove(number);
+        }
+    }
+
+    /// Moves `lapsed`; how many were still expected.
+    pub(super) fn lapse_to(&mut self, place: Number) -> u64 {
+        let range = self.lapsed + 1..=place;
+        let count = self.live.count(range.clone());
+        self.live.clear_range(range);
+        self.claimable -= count;
+        self.lapsed = place;
+        count
+    }
+
+    /// Turns given up to one and up to ten minutes ago.
+    pub(super) fn turns_ago(&self) -> (u64, u64) {
+        let upto = |ago_ms| self.releases.ago(ago_ms, self.clock_ms).turns;
+        (upto(60_000), upto(RATE_SPAN_MS))
+    }
+}

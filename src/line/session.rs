@@ -1,0 +1,276 @@
+//! Those inside, and those who were: seats, their times, and how they end.
+//!
+//! Owns seats. A seat's time runs on the room's clock, a pass's on the wall clock; a seat is free only
+//! when both are over, so a clock that runs back never lets two passes share one seat.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::batch::{Claimed, Done, End, Ending, MAX_ITEMS, Number, Reason, Renewal, Terms};
+use super::claim::Was;
+use super::scores::Scores;
+use super::state::Line;
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Sessions {
+    seats: BTreeMap<Number, Seat>,
+    /// When each seat is free, unless it is renewed.
+    until: Scores,
+    ended: BTreeMap<Number, Ended>,
+    /// Endings in the order they happened.
+    log: BTreeMap<u64, Number>,
+    /// The last ending's.
+    serial: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Seat {
+    /// On the room's clock.
+    entered_ms: u64,
+    terms: Terms,
+}
+
+impl Seat {
+    /// One of which only a node's word is left.
+    pub(super) fn lost(entered_ms: u64, terms: Terms) -> Seat {
+        Seat { entered_ms, terms }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+struct Ended {
+    serial: u64,
+    why: Ending,
+    at_ms: u64,
+    seat: Seat,
+}
+
+impl Sessions {
+    pub(super) fn inside(&self) -> u64 {
+        self.seats.len() as u64
+    }
+
+    pub(super) fn seat(&self, number: Number) -> Option<Seat> {
+        self.seats.get(&number).copied()
+    }
+
+    pub(super) fn ending(&self, number: Number) -> Option<Ending> {
+        self.ended.get(&number).map(|ended| ended.why)
+    }
+
+    pub(super) fn numbers(&self) -> impl Iterator<Item = Number> + '_ {
+        self.seats.keys().chain(self.ended.keys()).copied()
+    }
+
+    /// Endings after `serial`, oldest first.
+    pub(super) fn endings_after(&self, serial: u64) -> Vec<(u64, Number, Ending)> {
+        let later = self.log.range(serial + 1..).take(MAX_ITEMS);
+        later.map(|(serial, number)| (*serial, *number, self.ended[number].why)).collect()
+    }
+
+    /// None inside, none ended; serials go on, so that nodes notice.
+    pub(super) fn emptied(self) -> Sessions {
+        Sessions { serial: self.serial, ..Sessions::default() }
+    }
+
+    /// Whether the two orders of each table hold the same numbers.
+    pub(super) fn consistent(&self) -> bool {
+        self.seats.keys().copied().eq(self.until.numbers())
+            && self.log.len() == self.ended.len()
+            && self.log.iter().all(|(serial, number)| {
+                self.ended.get(number).is_some_and(|ended| ended.serial == *serial)
+            })
+            && self.ended.keys().all(|number| !self.seats.contains_key(number))
+    }
+
+    fn sit(&mut self, number: Number, seat: Seat, until_ms: u64) {
+        if let Some(ended) = self.ended.remove(&number) {
+            self.log.remove(&ended.serial);
+        }
+        self.seats.insert(number, seat);
+        self.until.insert(number, until_ms);
+    }
+
+    pub(super) fn close(&mut self, number: Number, seat: Seat, why: Ending, at_ms: u64) {
+        self.seats.remove(&number);
+        self.until.remove(number);
+        self.serial += 1;
+        let ended = Ended { serial: self.serial, why, at_ms, seat };
+        if let Some(before) = self.ended.insert(number, ended) {
+            self.log.remove(&before.serial);
+        }
+        self.log.insert(self.serial, number);
+    }
+}
+
+impl Line {
+    /// Gives a visitor their seat. Whoever did not wait gets it for `session_first` only.
+    pub(super) fn enter(&mut self, number: Number, waited: bool) -> Terms {
+        let settings = self.settings();
+        let full_ms = settings.session_ms();
+        let span_ms = if waited { full_ms } else { full_ms.min(settings.session_first_ms) };
+        let terms = Terms {
+            admitted_ms: self.wall_ms,
+            issued_ms: self.wall_ms,
+            expires_ms: self.wall_ms + span_ms,
+        };
+        self.totals.entered += 1;
+        self.totals.last_entry_ms = self.wall_ms;
+        self.sessions.sit(
+            number,
+            Seat { entered_ms: self.clock_ms, terms },
+            self.clock_ms + span_ms,
+        );
+        terms
+    }
+
+    /// Until when activity now keeps a seat; `None` if `session_max` is over.
+    fn renewed_until_ms(&self, entered_ms: u64) -> Option<u64> {
+        let settings = self.settings();
+        let idle_ms = settings.session_idle_ms.or(settings.session_max_ms).unwrap_or(0);
+        let until_ms = self.clock_ms + idle_ms;
+        match settings.session_max_ms.map(|max_ms| entered_ms + max_ms) {
+            Some(cap_ms) if cap_ms <= self.clock_ms => None,
+            Some(cap_ms) => Some(until_ms.min(cap_ms)),
+            None => Some(until_ms),
+        }
+    }
+
+    /// Extends a seat, or gives one back; never shortens what a pass in the world already says.
+    fn extend(&mut self, number: Number, mut seat: Seat) -> Claimed {
+        let Some(until_ms) = self.renewed_until_ms(seat.entered_ms) else {
+            return self.close(number, seat, Ending::Capped);
+        };
+        let until_ms = until_ms.max(self.sessions.until.get(number).unwrap_or(0));
+        seat.terms.issued_ms = self.wall_ms;
+        let expires_ms = self.wall_ms + (until_ms - self.clock_ms.min(until_ms));
+        seat.terms.expires_ms = seat.terms.expires_ms.max(expires_ms);
+        self.sessions.sit(number, seat, until_ms);
+        Claimed::Inside(seat.terms)
+    }
+
+    fn close(&mut self, number: Number, seat: Seat, why: Ending) -> Claimed {
+        self.sessions.close(number, seat, why, self.clock_ms);
+        Claimed::Over(Reason::Ended(why))
+    }
+
+    /// Somebody inside asks again: the same terms, byte for byte, unless the pass has run out.
+    pub(super) fn claim_again(&mut self, number: Number, seat: Seat) -> Claimed {
+        if seat.terms.expires_ms > self.wall_ms {
+            return Claimed::Inside(seat.terms);
+        }
+        self.extend(number, seat)
+    }
+
+    /// Somebody whose session is over asks again: an idle one resumes while there is a seat.
+    pub(super) fn resume(&mut self, number: Number, why: Ending) -> Claimed {
+        let over = Claimed::Over(Reason::Ended(why));
+        let (Ending::Idle, Some(ended)) = (why, self.sessions.ended.get(&number).copied()) else {
+            return over;
+        };
+        let in_time =
+            self.settings().session_idle_ms.is_some_and(|idle| ended.at_ms + idle > self.clock_ms);
+        if !in_time
+            || self.free_seats() == 0
+            || self.renewed_until_ms(ended.seat.entered_ms).is_none()
+        {
+            return over;
+        }
+        self.extend(number, ended.seat)
+    }
+
+    /// A pass in force was used.
+    pub(super) fn renewal(&mut self, renewal: Renewal) -> Claimed {
+        let number = renewal.number;
+        if !self.given(number) {
+            return Claimed::Unknown;
+        }
+        if let Some(seat) = self.sessions.seat(number) {
+            return self.extend(number, seat);
+        }
+        if let Some(why) = self.sessions.ending(number) {
+            return self.resume(number, why);
+        }
+        self.take_out(number);
+        self.used.set(number);
+        self.missing = self.missing.saturating_sub(1);
+        let age_ms = self.wall_ms.saturating_sub(renewal.admitted_ms);
+        let terms =
+            Terms { admitted_ms: renewal.admitted_ms, issued_ms: self.wall_ms, expires_ms: 0 };
+        self.extend(number, Seat { entered_ms: self.clock_ms.saturating_sub(age_ms), terms })
+    }
+
+    pub(super) fn end(&mut self, end: End) -> Done {
+        let End { number, why } = end;
+        if !self.given(number) {
+            return Done::Unknown;
+        }
+        if let Some(seat) = self.sessions.seat(number) {
+            self.totals.completed += u64::from(why == Ending::Completed);
+            self.close(number, seat, why);
+            return Done::Freed;
+        }
+        match (self.sessions.ended.get(&number).copied(), why) {
+            (Some(ended), _) => {
+                if ended.why == Ending::Idle {
+                    self.close(number, ended.seat, why);
+                }
+                Done::Already
+            }
+            (None, Ending::Revoked | Ending::Left) => self.leave(number),
+            (None, _) => Done::Already,
+        }
+    }
+
+    /// Somebody gives up their seat or their place.
+    pub(super) fn leave(&mut self, number: Number) -> Done {
+        if !self.given(number) {
+            return Done::Unknown;
+        }
+        if let Some(seat) = self.sessions.seat(number) {
+            self.close(number, seat, Ending::Left);
+            return Done::Freed;
+        }
+        if self.sessions.ending(number).is_some() {
+            return Done::Already;
+        }
+        let over = number < self.base || number <= self.lapsed || self.used.get(number);
+        if over && !self.head.contains(number) {
+            return Done::Already;
+        }
+        if self.take_out(number) == Was::Admitted {
+            self.owe(1);
+        }
+        self.used.set(number);
+        Done::Freed
+    }
+
+    /// Frees the seats whose time is over, and forgets old endings.
+    pub(super) fn expire_sessions(&mut self) {
+        for number in self.sessions.until.due(self.clock_ms, MAX_ITEMS) {
+            let Some(seat) = self.sessions.seat(number) else {
+                continue;
+            };
+            if seat.terms.expires_ms > self.wall_ms {
+                let left_ms = seat.terms.expires_ms - self.wall_ms;
+                self.sessions.until.insert(number, self.clock_ms + left_ms);
+                continue;
+            }
+            let capped = self.renewed_until_ms(seat.entered_ms).is_none();
+            self.close(number, seat, if capped { Ending::Capped } else { Ending::Idle });
+        }
+        let keep_ms = 2 * self.settings().session_ms();
+        for _ in 0..MAX_ITEMS {
+            let Some(oldest) = self.sessions.log.first_entry() else {
+                break;
+            };
+            let number = *oldest.get();
+            if self.sessions.ended[&number].at_ms + keep_ms > self.clock_ms {
+                break;
+            }
+            oldest.remove();
+            self.sessions.ended.remove(&number);
+        }
+    }
+}

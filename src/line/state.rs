@@ -1,0 +1,407 @@
+//! The state of one line, and the exchange: what happens, in which order.
+//!
+//! Owns the fields and the order of the steps; each step is written where its idea lives. The rules
+//! are in the parent's documentation, numbered as here.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::aging::Aging;
+use super::batch::*;
+use super::bits::Bitmap;
+use super::express::Head;
+use super::heal::Settling;
+use super::join::{FirstJoin, Window};
+use super::release::{Bucket, Releases};
+use super::session::Sessions;
+use super::settings::{Pace, Settings, Subject};
+
+/// The most the room's clock moves in one exchange. Nodes ask twice a second while anybody waits,
+/// so four times that is an outage, and an outage must not count against anybody.
+const TICK_MAX_MS: u64 = 2_000;
+
+/// One room's line. [`Line::default`] is a line without a memory: it settles first.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Line {
+    pub(super) run: u64,
+    pub(super) epoch: u64,
+    /// When the epoch began.
+    pub(super) opened_ms: u64,
+    pub(super) clock_ms: u64,
+    /// The store's wall clock at the last exchange.
+    pub(super) wall_ms: u64,
+    pub(super) settling: Option<Settling>,
+    pub(super) config: Option<Config>,
+    pub(super) paused: bool,
+
+    pub(super) issued: Number,
+    pub(super) released: Number,
+    pub(super) lapsed: Number,
+    pub(super) base: Number,
+    pub(super) live: Bitmap,
+    pub(super) used: Bitmap,
+    pub(super) seen: [Bitmap; SEEN_PERIODS],
+    /// Which of `seen` is the current one.
+    pub(super) ring: usize,
+    pub(super) period_began_ms: u64,
+    pub(super) bits_version: u64,
+
+    /// Live above `released`, and in express: a counter, proven by every sweep.
+    pub(super) waiting: u64,
+    /// Live above `lapsed` and at or below `released`: those called from express are not in it.
+    pub(super) claimable: u64,
+    pub(super) head: Head,
+    pub(super) sessions: Sessions,
+    pub(super) missing: u64,
+    pub(super) missing_until_ms: u64,
+
+    pub(super) bucket: Bucket,
+    pub(super) releases: Releases,
+    pub(super) totals: Totals,
+
+    pub(super) joined: Aging<Key, FirstJoin>,
+    pub(super) limits: Aging<(Subject, u64, Key), Window>,
+    pub(super) nodes: BTreeMap<u128, Node>,
+}
+
+/// Two periods, not one: a visitor seen just before a period ends must still count for a whole
+/// timeout. With a 60 s timeout and 30 s periods, absence is noticed after 60 to 90 s. The third
+/// bitmap is the one being written while the other two are judged.
+const SEEN_PERIODS: usize = 3;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Config {
+    /// The offer's version.
+    pub(super) version: u64,
+    /// Counts changes, so that nodes notice one.
+    pub(super) serial: u64,
+    pub(super) settings: Settings,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Totals {
+    pub(super) turns: u64,
+    pub(super) entered: u64,
+    pub(super) completed: u64,
+    pub(super) no_shows: u64,
+    pub(super) dropped: u64,
+    pub(super) last_entry_ms: u64,
+}
+
+/// What a node was last told, in case it did not hear it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Node {
+    sequence: u64,
+    heard_ms: u64,
+    answers: Answers,
+}
+
+/// The parts of a reply that answer the batch's items.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Answers {
+    offered: Option<Offered>,
+    leaves: Vec<Done>,
+    ends: Vec<Done>,
+    renewals: Vec<Claimed>,
+    returns: Vec<Claimed>,
+    vouched: Vec<Claimed>,
+    claims: Vec<Claimed>,
+    commands: Vec<Commanded>,
+    joins: Vec<Joined>,
+}
+
+/// A node that has been silent this long will not repeat its last batch.
+const NODE_MEMORY_MS: u64 = 3_600_000;
+
+impl Line {
+    /// A line in a store that knows this room to be new: nothing can have been lost.
+    pub fn founded(now: Moment) -> Line {
+        let mut line = Line { run: now.run, ..Line::default() };
+        line.tick(now);
+        line.begin_epoch(now.wall_ms / 1_000);
+        line
+    }
+
+    /// Applies one node's batch: the whole exchange, in the order of the parent's documentation.
+    pub fn apply(&mut self, batch: &Batch, now: Moment) -> Result<Reply, BadBatch> {
+        batch.check()?;
+        if now.run == 0 {
+            return Err(BadBatch::NoRun);
+        }
+        let elapsed_ms = self.tick(now);
+        if self.run != now.run {
+            self.run = now.run;
+            self.begin_settling();
+        }
+        self.learn(&batch.known);
+        let last = self.nodes.get(&batch.node).map_or(0, |node| node.sequence);
+        let fresh = batch.sequence > last;
+        let mut answers = Answers::default();
+        if fresh || self.settling.is_some() {
+            answers.offered = batch.offer.as_ref().map(|offer| self.take_offer(offer));
+        }
+        if !self.settled() {
+            let left_ms = self.settling_left_ms();
+            return Ok(self.reply(batch, Taken::Settling { left_ms }, answers));
+        }
+        if self.config.is_none() {
+            return Ok(self.reply(batch, Taken::Unconfigured, answers));
+        }
+
+        let turned = self.turn_ring();
+        if fresh {
+            self.hear(batch, &mut answers);
+        }
+        self.expire_sessions();
+        self.notice_strays();
+        if turned {
+            self.sweep();
+            self.nodes.retain(|_, node| node.heard_ms + NODE_MEMORY_MS > self.clock_ms);
+        } else {
+            self.move_base();
+        }
+        self.lapse();
+        self.refill(elapsed_ms);
+        self.forget_missing();
+        let epoch = self.epoch;
+        if fresh {
+            answers.commands =
+                batch.commands.iter().map(|command| self.command(*command)).collect();
+            self.join(batch, &mut answers.joins);
+        }
+        self.release_by_pace();
+        if fresh {
+            let budget = self.enter_claims(batch, epoch, &mut answers.claims);
+            self.enter_joins(budget, &mut answers.joins);
+        }
+        self.record_release();
+        self.head.publish(self.clock_ms);
+
+        let taken = match batch.sequence.cmp(&last) {
+            std::cmp::Ordering::Greater => {
+                let (sequence, heard_ms) = (batch.sequence, self.clock_ms);
+                self.nodes
+                    .insert(batch.node, Node { sequence, heard_ms, answers: answers.clone() });
+                Taken::Applied
+            }
+            std::cmp::Ordering::Equal => {
+                if let Some(node) = self.nodes.get(&batch.node) {
+                    answers = node.answers.clone();
+                }
+                Taken::Repeated
+            }
+            std::cmp::Ordering::Less => Taken::Superseded,
+        };
+        Ok(self.reply(batch, taken, answers))
+    }
+
+    /// Moves the room's clock; by how much.
+    fn tick(&mut self, now: Moment) -> u64 {
+        let elapsed_ms = now.wall_ms.saturating_sub(self.wall_ms).min(TICK_MAX_MS);
+        self.wall_ms = now.wall_ms;
+        if self.clock_ms == 0 {
+            self.clock_ms = now.wall_ms;
+            return 0;
+        }
+        self.clock_ms += elapsed_ms;
+        elapsed_ms
+    }
+
+    /// What the batch says about numbers, in the order of the parent's step 8 and 9.
+    fn hear(&mut self, batch: &Batch, answers: &mut Answers) {
+        if batch.epoch != self.epoch {
+            answers.leaves = vec![Done::Stale; batch.leaves.len()];
+            answers.ends = vec![Done::Stale; batch.ends.len()];
+            answers.renewals = vec![Claimed::Stale; batch.renewals.len()];
+            answers.returns = vec![Claimed::Stale; batch.returns.len()];
+            answers.vouched = vec![Claimed::Stale; batch.vouched.len()];
+            answers.claims = vec![Claimed::Stale; batch.claims.len()];
+            return;
+        }
+        batch.marks.iter().for_each(|number| self.mark(*number));
+        batch.present.iter().for_each(|number| self.mark_present(*number));
+        answers.leaves = batch.leaves.iter().map(|number| self.leave(*number)).collect();
+        answers.ends = batch.ends.iter().map(|end| self.end(*end)).collect();
+        answers.renewals = batch.renewals.iter().map(|renewal| self.renewal(*renewal)).collect();
+        answers.returns =
+            batch.returns.iter().map(|number| self.come_back(*number, false)).collect();
+        answers.vouched =
+            batch.vouched.iter().map(|number| self.come_back(*number, true)).collect();
+        answers.claims = batch.claims.iter().map(|number| self.claim(*number)).collect();
+    }
+
+    fn take_offer(&mut self, offer: &Offer) -> Offered {
+        let problems = offer.settings.problems();
+        if !problems.is_empty() {
+            return Offered::Invalid(problems);
+        }
+        let serial = match &self.config {
+            Some(config) if offer.version < config.version => {
+                return Offered::Older(config.version);
+            }
+            Some(config) if offer.settings == config.settings => config.serial,
+            Some(config) => config.serial + 1,
+            None => 1,
+        };
+        let before = self.config.replace(Config {
+            version: offer.version,
+            serial,
+            settings: offer.settings.clone(),
+        });
+        let before = before.map(|config| config.settings);
+        self.change_pace(before.as_ref().and_then(|settings| settings.pace));
+        if before.is_some_and(|old| old.heartbeat_timeout_ms != offer.settings.heartbeat_timeout_ms)
+        {
+            self.presume_seen();
+        }
+        Offered::Taken
+    }
+
+    fn command(&mut self, command: Command) -> Commanded {
+        match command {
+            Command::Release(count) => return self.release_by_hand(count),
+            Command::Pause => self.paused = true,
+            Command::Resume => self.paused = false,
+            Command::Reset => self.begin_epoch((self.epoch + 1).max(self.wall_ms / 1_000)),
+        }
+        Commanded::Done
+    }
+
+    /// Voids every number given so far. Settings, pause, credit and what limits joins stay: a reset
+    /// is not a way around a rate.
+    pub(super) fn begin_epoch(&mut self, epoch: u64) {
+        let version = self.bits_version;
+        let before = std::mem::take(self);
+        *self = Line {
+            run: before.run,
+            epoch,
+            opened_ms: before.clock_ms,
+            clock_ms: before.clock_ms,
+            wall_ms: before.wall_ms,
+            settling: before.settling,
+            config: before.config,
+            paused: before.paused,
+            ring: before.ring,
+            period_began_ms: before.clock_ms,
+            bits_version: version + 1,
+            head: before.head.emptied(),
+            sessions: before.sessions.emptied(),
+            bucket: before.bucket.forgiven(),
+            limits: before.limits,
+            nodes: before.nodes,
+            ..Line::default()
+        };
+    }
+
+    /// The settings in force; the defaults in a line that has none and so does nothing.
+    pub(super) fn settings(&self) -> &Settings {
+        static DEFAULT: std::sync::LazyLock<Settings> = std::sync::LazyLock::new(Settings::default);
+        self.config.as_ref().map_or(&DEFAULT, |config| &config.settings)
+    }
+
+    pub(super) fn pace(&self) -> Option<Pace> {
+        self.settings().pace
+    }
+
+    /// Admitted: may enter, with a seat reserved.
+    pub(super) fn admitted(&self) -> u64 {
+        self.claimable + self.head.called.len() as u64
+    }
+
+    /// Seats that nobody holds, is admitted to, or is missing from.
+    pub(super) fn free_seats(&self) -> u64 {
+        let taken = self.sessions.inside() + self.admitted() + self.missing;
+        self.settings().max_active.map_or(u64::MAX, |seats| seats.saturating_sub(taken))
+    }
+
+    /// Whether such a number was ever given.
+    pub(super) fn given(&self, number: Number) -> bool {
+        (1..=self.issued).contains(&number)
+    }
+
+    /// Where a number stands: the table of the parent's documentation.
+    pub fn standing(&self, number: Number) -> Standing {
+        if !self.given(number) {
+            return Standing::Unknown;
+        }
+        if self.sessions.seat(number).is_some() {
+            return Standing::Active;
+        }
+        if let Some(why) = self.sessions.ending(number) {
+            return match why {
+                Ending::Completed => Standing::Completed,
+                why => Standing::Expired(Reason::Ended(why)),
+            };
+        }
+        if self.head.called.contains(number) {
+            return Standing::Admitted;
+        }
+        if self.head.express.contains(number) {
+            return Standing::Waiting;
+        }
+        if self.head.strayed.contains(number) {
+            return Standing::Away;
+        }
+        match () {
+            () if number < self.base => Standing::Expired(Reason::Passed),
+            () if self.used.get(number) => Standing::Expired(Reason::Used),
+            () if number <= self.lapsed => Standing::Expired(Reason::Passed),
+            () if !self.live.get(number) => Standing::Away,
+            () if number <= self.released => Standing::Admitted,
+            () => Standing::Waiting,
+        }
+    }
+
+    /// The counters as they stand.
+    pub fn counts(&self) -> Counts {
+        let (turns_1m, turns_10m) = self.turns_ago();
+        Counts {
+            epoch: self.epoch,
+            clock_ms: self.clock_ms,
+            issued: self.issued,
+            released: self.released,
+            lapsed: self.lapsed,
+            waiting: self.waiting,
+            admitted: self.admitted(),
+            inside: self.sessions.inside(),
+            missing: self.missing,
+            paused: self.paused,
+            turns: self.totals.turns,
+            turns_1m,
+            turns_10m,
+            turns_since_ms: self.opened_ms,
+            entered: self.totals.entered,
+            completed: self.totals.completed,
+            no_shows: self.totals.no_shows,
+            dropped: self.totals.dropped,
+            last_entry_ms: self.totals.last_entry_ms,
+        }
+    }
+
+    /// Heap bytes of the bitmaps: what waiting visitors cost.
+    pub fn bitmap_bytes(&self) -> usize {
+        let seen = self.seen.iter().map(Bitmap::bytes).sum::<usize>();
+        self.live.bytes() + self.used.bytes() + seen
+    }
+
+    fn reply(&mut self, batch: &Batch, taken: Taken, answers: Answers) -> Reply {
+        debug_assert_eq!(self.check_invariants().map_err(|broken| broken.to_string()), Ok(()));
+        Reply {
+            wall_ms: self.wall_ms,
+            run: self.run,
+            taken,
+            offered: answers.offered,
+            leaves: answers.leaves,
+            ends: answers.ends,
+            renewals: answers.renewals,
+            returns: answers.returns,
+            vouched: answers.vouched,
+            claims: answers.claims,
+            commands: answers.commands,
+            joins: answers.joins,
+            counts: self.counts(),
+            update: self.update(&batch.have),
+        }
+    }
+}

@@ -1,0 +1,346 @@
+//! A node's copy of a line: positions and standings from memory, without asking the store.
+//!
+//! Owns what a page may say between two exchanges. Decides nothing: whether a turn has come, only
+//! the line says. Immutable once built and swapped whole, so any number of requests read it without
+//! a lock. Positions are exact as of the last sweep; who joined since counts as here.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::batch::{Batch, Counts, Ending, Have, Known, Number, Reason, Reply, Report, Standing};
+use super::estimate::{self, Eta};
+use super::settings::Settings;
+use super::state::Line;
+
+/// What is newer than a node has.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Update {
+    /// Sent after a sweep and whatever else moved many bits at once.
+    pub bits: Option<BitsUpdate>,
+    /// Sent at most once a second.
+    pub express: Option<ExpressUpdate>,
+    /// Endings since the last one the node has, oldest first, at most 1,000: serial, number, why.
+    pub ended: Vec<(u64, Number, Ending)>,
+    /// Version and settings in force.
+    pub settings: Option<(u64, Settings)>,
+}
+
+/// The bitmaps from `lapsed` on.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct BitsUpdate {
+    /// Of these bits.
+    pub version: u64,
+    /// The place of bit 0, a multiple of 64.
+    pub from: Number,
+    /// The highest place these bits know of.
+    pub upto: Number,
+    /// Here.
+    pub live: Vec<u64>,
+    /// Turn used up.
+    pub used: Vec<u64>,
+}
+
+/// The head of the line.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ExpressUpdate {
+    /// Of these lists.
+    pub version: u64,
+    /// Waiting: place and number, in order.
+    pub waiting: Vec<(Number, Number)>,
+    /// Away: place and number, in order.
+    pub strayed: Vec<(Number, Number)>,
+    /// Released, by number.
+    pub called: Vec<Number>,
+}
+/// A node's copy of a line.
+#[derive(Clone, Debug, Default)]
+pub struct View {
+    run: u64,
+    counts: Counts,
+    bits: Arc<Bits>,
+    head: Arc<Head>,
+    ended: Arc<HashMap<Number, Ending>>,
+    ended_serial: u64,
+    settings: Option<Arc<(u64, Settings)>>,
+}
+
+/// The bitmaps, with the number of live places before every eighth word.
+#[derive(Clone, Debug, Default)]
+struct Bits {
+    map: BitsUpdate,
+    before: Vec<u32>,
+}
+
+/// The head of the line, found by number too.
+#[derive(Clone, Debug, Default)]
+struct Head {
+    lists: ExpressUpdate,
+    /// Number, place and standing, by number.
+    members: Vec<(Number, Number, Standing)>,
+}
+
+/// Words between two counts: 512 places are one or two cache lines to count through, and the counts
+/// of ten million places are 78 KB.
+const STRIDE: usize = 8;
+
+impl Bits {
+    fn new(map: BitsUpdate) -> Bits {
+        let mut total = 0;
+        let before = map.live.chunks(STRIDE).map(|words| {
+            let before = total;
+            total += words.iter().map(|word| word.count_ones()).sum::<u32>();
+            before
+        });
+        let mut before = before.collect::<Vec<_>>();
+        before.push(total);
+        before.shrink_to_fit();
+        Bits { map, before }
+    }
+
+    /// Live places at or below `place`; above what the bits know of, everybody counts.
+    fn live_upto(&self, place: Number) -> u64 {
+        let known = place.min(self.map.upto);
+        let beyond = place - known;
+        let Some(index) = (known + 1).checked_sub(self.map.from) else {
+            return 0;
+        };
+        let word = (index / 64) as usize;
+        let start = word / STRIDE * STRIDE;
+        let Some(before) = self.before.get(word / STRIDE) else {
+            return beyond;
+        };
+        let mut count = u64::from(*before);
+        let words = &self.map.live;
+        count += words[start.min(words.len())..word.min(words.len())]
+            .iter()
+            .map(|word| u64::from(word.count_ones()))
+            .sum::<u64>();
+        let rest = words.get(word).map_or(0, |bits| bits & !(u64::MAX << (index % 64)));
+        count + u64::from(rest.count_ones()) + beyond
+    }
+
+    fn get(words: &[u64], from: Number, place: Number) -> bool {
+        let Some(index) = place.checked_sub(from) else {
+            return false;
+        };
+        words.get((index / 64) as usize).is_some_and(|word| word >> (index % 64) & 1 == 1)
+    }
+}
+
+impl Head {
+    fn new(lists: ExpressUpdate) -> Head {
+        let waiting =
+            lists.waiting.iter().map(|(place, number)| (*number, *place, Standing::Waiting));
+        let strayed = lists.strayed.iter().map(|(place, number)| (*number, *place, Standing::Away));
+        let called = lists.called.iter().map(|number| (*number, 0, Standing::Admitted));
+        let mut members: Vec<_> = waiting.chain(strayed).chain(called).collect();
+        members.sort_unstable_by_key(|(number, ..)| *number);
+        Head { lists, members }
+    }
+
+    /// Place and standing of a number, if it is of the head.
+    fn find(&self, number: Number) -> Option<(Number, Standing)> {
+        let found = self.members.binary_search_by_key(&number, |(number, ..)| *number).ok()?;
+        let (_, place, standing) = self.members[found];
+        Some((place, standing))
+    }
+
+    /// Number and place of whoever is waiting or away.
+    fn express(&self) -> impl Iterator<Item = (Number, Number)> + '_ {
+        let lists = &self.lists;
+        lists.waiting.iter().chain(&lists.strayed).map(|(place, number)| (*number, *place))
+    }
+
+    /// How many wait here before (place, number).
+    fn before(&self, place: Number, number: Number) -> u64 {
+        self.lists.waiting.partition_point(|other| *other < (place, number)) as u64
+    }
+}
+
+impl View {
+    /// This view with a reply's news in it. What the reply does not bring is shared, not copied.
+    pub fn absorb(&mut self, reply: &Reply) {
+        if self.run != reply.run {
+            *self = View { run: reply.run, ..View::default() };
+        }
+        if self.counts.epoch != reply.counts.epoch {
+            self.ended = Arc::default();
+        }
+        self.counts = reply.counts;
+        let Update { bits, express, ended, settings } = &reply.update;
+        if let Some(bits) = bits {
+            self.bits = Arc::new(Bits::new(bits.clone()));
+        }
+        if let Some(express) = express {
+            self.head = Arc::new(Head::new(express.clone()));
+        }
+        if let Some((last, ..)) = ended.last() {
+            let all = Arc::make_mut(&mut self.ended);
+            all.extend(ended.iter().map(|(_, number, why)| (*number, *why)));
+            self.ended_serial = *last;
+        }
+        if let Some(settings) = settings {
+            self.settings = Some(Arc::new(settings.clone()));
+        }
+    }
+
+    /// The counters.
+    pub fn counts(&self) -> &Counts {
+        &self.counts
+    }
+
+    /// The settings in force, once an exchange has brought them.
+    pub fn settings(&self) -> Option<&Settings> {
+        self.settings.as_deref().map(|(_, settings)| settings)
+    }
+
+    /// How many wait.
+    pub fn waiting(&self) -> u64 {
+        self.counts.waiting
+    }
+
+    /// Where a waiting or away visitor stands: 1 is next. `None` if the number does not wait.
+    pub fn position(&self, number: Number) -> Option<u64> {
+        if !matches!(self.standing(number), Standing::Waiting | Standing::Away) {
+            return None;
+        }
+        let released = self.counts.released;
+        // Of the head, those at an equal place come first; of the ordinary line, those before it.
+        let (place, express) = match self.head.find(number) {
+            Some((place, _)) => (place, self.head.before(place, number)),
+            None => (number, self.head.before(number, Number::MAX)),
+        };
+        let upto = place.saturating_sub(1).max(released);
+        let ordinary = self.bits.live_upto(upto) - self.bits.live_upto(released);
+        Some(ordinary + express + 1)
+    }
+
+    /// Where a number stands, as far as this node knows: the table of the parent's documentation.
+    pub fn standing(&self, number: Number) -> Standing {
+        let Counts { issued, released, lapsed, .. } = self.counts;
+        let BitsUpdate { from, upto, live, used, .. } = &self.bits.map;
+        if number == 0 || number > issued {
+            return Standing::Unknown;
+        }
+        match self.ended.get(&number) {
+            Some(Ending::Completed) => return Standing::Completed,
+            Some(why) => return Standing::Expired(Reason::Ended(*why)),
+            None => {}
+        }
+        if let Some((_, standing)) = self.head.find(number) {
+            return standing;
+        }
+        match () {
+            () if Bits::get(used, *from, number) => Standing::Expired(Reason::Used),
+            () if number <= lapsed => Standing::Expired(Reason::Passed),
+            () if number <= *upto && !Bits::get(live, *from, number) => Standing::Away,
+            () if number <= released => Standing::Admitted,
+            () => Standing::Waiting,
+        }
+    }
+
+    /// Whether a number is of the head of the line, and so to be marked one by one.
+    pub fn is_express(&self, number: Number) -> bool {
+        self.head.find(number).is_some()
+    }
+
+    /// How long until the turn of somebody at this position.
+    pub fn eta(&self, position: u64) -> Eta {
+        estimate::eta(position, &self.counts, self.settings())
+    }
+
+    /// What this node has, for its next batch.
+    pub fn have(&self) -> Have {
+        Have {
+            run: self.run,
+            bits: self.bits.map.version,
+            express: self.head.lists.version,
+            ended: self.ended_serial,
+            settings: self.settings.as_ref().map_or(0, |settings| settings.0),
+        }
+    }
+
+    /// What this node knows, for its next batch.
+    pub fn known(&self) -> Known {
+        let Counts { epoch, issued, released, lapsed, inside, missing, .. } = self.counts;
+        Known { epoch, issued, released, lapsed, inside: inside + missing, report: None }
+    }
+
+    /// All this node knows, for a line that settles.
+    pub fn report(&self) -> Report {
+        let map = &self.bits.map;
+        let mut live = runs(&map.live, map.from);
+        live.retain(|(low, _)| *low <= self.counts.released);
+        Report {
+            live,
+            used: runs(&map.used, map.from),
+            express: self.head.express().collect(),
+            called: self.head.lists.called.clone(),
+            ended: self.ended.iter().map(|(number, why)| (*number, *why)).collect(),
+            paused: self.counts.paused,
+        }
+    }
+
+    /// A batch that says no more than that this node is there.
+    pub fn greeting(&self, node: u128, sequence: u64) -> Batch {
+        Batch {
+            node,
+            sequence,
+            epoch: self.counts.epoch,
+            known: self.known(),
+            have: self.have(),
+            ..Batch::default()
+        }
+    }
+
+    /// Heap bytes of the bitmaps and their counts.
+    pub fn bitmap_bytes(&self) -> usize {
+        let Bits { map, before } = &*self.bits;
+        (map.live.capacity() + map.used.capacity()) * 8 + before.capacity() * 4
+    }
+}
+
+/// The runs of ones, as inclusive ranges.
+fn runs(words: &[u64], from: Number) -> Vec<(Number, Number)> {
+    let mut runs: Vec<(Number, Number)> = Vec::new();
+    for (index, word) in words.iter().enumerate() {
+        let mut rest = *word;
+        while rest != 0 {
+            let low = rest.trailing_zeros();
+            let length = (!(rest >> low)).trailing_zeros();
+            let start = from + index as u64 * 64 + u64::from(low);
+            let end = start + u64::from(length) - 1;
+            match runs.last_mut() {
+                Some((_, last)) if *last + 1 == start => *last = end,
+                _ => runs.push((start, end)),
+            }
+            rest &= if low + length == 64 { 0 } else { u64::MAX << (low + length) };
+        }
+    }
+    runs
+}
+
+impl Line {
+    /// What is newer than a node has.
+    pub(super) fn update(&self, have: &Have) -> Update {
+        let have = if have.run == self.run { *have } else { Have::default() };
+        let from = self.lapsed / 64 * 64;
+        let bits = (have.bits != self.bits_version).then(|| BitsUpdate {
+            version: self.bits_version,
+            from,
+            upto: self.issued,
+            live: self.live.copy(from, self.issued),
+            // Few above the frontier have used up their turn: the rest would be zeros.
+            used: self.used.copy(from, self.used.last_one(from..=self.issued).unwrap_or(from)),
+        });
+        let config = self.config.as_ref().filter(|config| config.serial != have.settings);
+        Update {
+            bits,
+            express: self.head.update(have.express),
+            ended: self.sessions.endings_after(have.ended),
+            settings: config.map(|config| (config.serial, config.settings.clone())),
+        }
+    }
+}

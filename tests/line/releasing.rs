@@ -1,0 +1,182 @@
+//! Releasing: the least of rate, seats, batches and an operator's word; in order, to those here.
+
+use super::*;
+
+#[test]
+fn by_rate_one_after_the_other() {
+    let mut room = Room::new(rate(2));
+    room.join(10);
+    assert_eq!(room.idle().entered, 1, "the bucket starts full, with one");
+    room.pass(1_500, &[]);
+    let counts = room.idle();
+    assert_eq!((counts.released, counts.waiting), (4, 6));
+    assert_eq!(room.standing(4), Standing::Admitted);
+    assert_eq!(room.standing(5), Standing::Waiting);
+}
+
+#[test]
+fn a_fraction_of_a_rate_is_exact_over_an_hour() {
+    let rate = Rate { count: 7, per_ms: 60_000 };
+    let mut room =
+        Room::new(Settings { pace: Some(Pace::Rate { rate, burst: 1 }), ..Settings::default() });
+    room.join(1_000);
+    let everybody: Vec<_> = (1..=1_000).collect();
+    for _ in 0..10 {
+        room.pass(360_000, &everybody);
+        // Nobody comes in: their turns are owed and come back at half the rate at most.
+    }
+    let turns = room.idle().turns;
+    assert!(
+        (420 + 1..=630 + 1).contains(&turns),
+        "7 a minute, at most half as many again: {turns}"
+    );
+}
+
+#[test]
+fn seats_are_never_more_than_there_are() {
+    let mut room = Room::new(seats(2));
+    assert_eq!(entered(room.join(5)), 2);
+    assert_eq!(room.idle().admitted, 0);
+    assert_eq!(room.end(1, Ending::Completed), Done::Freed);
+    let counts = room.idle();
+    assert_eq!((counts.inside, counts.admitted, counts.waiting), (1, 1, 2), "replaced at once");
+    inside(room.claim(3));
+    assert_eq!(room.claim(4), Claimed::Waiting);
+    assert_eq!(room.idle().inside, 2);
+}
+
+#[test]
+fn in_batches_and_what_is_left_over_serves_who_comes_next() {
+    let pace = Pace::Batch { batch: 3, interval_ms: 10_000, windows: 2 };
+    let mut room = Room::new(Settings { pace: Some(pace), ..Settings::default() });
+    assert_eq!(entered(room.join(1)), 1);
+    assert_eq!(entered(room.join(1)), 1, "nobody waits for a batch to fill");
+    assert_eq!(entered(room.join(5)), 1, "one was left of the first batch");
+    room.pass(9_500, &[4, 5, 6, 7]);
+    assert_eq!(room.idle().released, 3);
+    room.pass(500, &[4, 5, 6, 7]);
+    assert_eq!(room.idle().released, 6, "the next batch");
+    assert_eq!(room.standing(6), Standing::Admitted);
+    room.pass(20_500, &[4, 5, 6, 7]);
+    assert_eq!(room.standing(6), Standing::Admitted, "windows x interval, whatever the second");
+    room.pass(1_000, &[4, 5, 6, 7]);
+    assert_eq!(room.standing(6), Standing::Expired(Reason::Passed));
+}
+
+#[test]
+fn by_hand_whatever_rate_pause_and_hold_say_but_never_beyond_the_seats() {
+    let mut room = Room::new(Settings { max_active: Some(4), ..hold() });
+    room.join(10);
+    room.command(Command::Pause);
+    let called = room.command(Command::Release(3));
+    assert_eq!(called, Commanded::Released { count: 3, express: 0, after: 0, upto: 3 });
+    let called = room.command(Command::Release(3));
+    assert_eq!(called, Commanded::Released { count: 1, express: 0, after: 3, upto: 4 });
+    let called = room.command(Command::Release(1));
+    assert_eq!(called, Commanded::Released { count: 0, express: 0, after: 4, upto: 4 });
+    room.offer(Settings { mode: Mode::Closed, ..Settings::default() });
+    let called = room.command(Command::Release(1));
+    assert_eq!(called, Commanded::Released { count: 0, express: 0, after: 4, upto: 4 });
+}
+
+#[test]
+fn two_operators_call_different_people() {
+    let mut room = Room::new(hold());
+    room.join(5);
+    let reply = room.with(|batch| batch.commands = vec![Command::Release(1), Command::Release(1)]);
+    let upto: Vec<_> = reply
+        .commands
+        .iter()
+        .map(|done| match done {
+            Commanded::Released { count: 1, upto, .. } => *upto,
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(upto, [1, 2]);
+}
+
+#[test]
+fn pause_stops_the_rate_and_resume_goes_on_without_a_flood() {
+    let mut room = Room::new(rate(1));
+    room.join(100);
+    room.command(Command::Pause);
+    let everybody: Vec<_> = (1..=100).collect();
+    assert_eq!(room.pass(30_000, &everybody).released, 1);
+    room.command(Command::Resume);
+    assert_eq!(room.idle().released, 2, "one second's worth, not thirty");
+}
+
+#[test]
+fn rate_zero_is_only_by_hand() {
+    let mut room = Room::new(rate(0));
+    room.join(3);
+    assert_eq!(room.pass(5_000, &[1, 2, 3]).released, 0);
+    room.command(Command::Release(2));
+    assert_eq!(room.idle().released, 2);
+}
+
+#[test]
+fn a_turn_not_taken_comes_back_and_is_paid_at_half_the_rate() {
+    let settings = Settings { claim_window_ms: 5_000, ..rate(1) };
+    let mut room = Room::new(settings);
+    room.join(1_000);
+    let everybody: Vec<_> = (1..=1_000).collect();
+    let start = room.pass(60_000, &everybody).turns;
+    let turns = room.pass(60_000, &everybody).turns - start;
+    assert!(
+        (85..=90).contains(&turns),
+        "nobody comes: 60 a minute and half as many again, {turns}"
+    );
+}
+
+#[test]
+fn more_than_a_thousand_gaps_take_two_exchanges() {
+    let settings = Settings { max_waiting: None, heartbeat_timeout_ms: 5_000, ..hold() };
+    let mut room = Room::new(settings);
+    (0..4).for_each(|_| _ = room.join(1_000_000));
+    let here: Vec<_> = (1..=1_600).map(|nth| nth * 2_500).collect();
+    assert_eq!(room.pass(8_000, &here).waiting, 1_600);
+    let called = room.command(Command::Release(1_500));
+    assert_eq!(called, Commanded::Released { count: 1_000, express: 0, after: 0, upto: 2_500_000 });
+    let Commanded::Released { count: 500, upto, .. } = room.command(Command::Release(500)) else {
+        panic!("the rest");
+    };
+    assert_eq!(upto, 1_500 * 2_500);
+}
+
+#[test]
+fn every_setting_changes_under_way() {
+    let mut room = Room::new(rate(1));
+    room.join(50);
+    room.offer(Settings { max_active: Some(10), ..Settings::default() });
+    let counts = room.idle();
+    assert_eq!((counts.inside + counts.admitted, counts.waiting), (10, 40));
+    let pace = Pace::Batch { batch: 5, interval_ms: 10_000, windows: 2 };
+    room.offer(Settings { pace: Some(pace), max_active: Some(1_000), ..Settings::default() });
+    assert_eq!(room.idle().waiting, 35, "a new pace starts full");
+    room.offer(rate(3));
+    assert_eq!(room.idle().waiting, 35, "what a batch had left over, cut to the bucket's depth");
+    let lower = room.with(|batch| {
+        batch.offer = Some(Offer { version: 0, settings: hold() });
+    });
+    assert_eq!(lower.offered, Some(Offered::Older(1)));
+}
+
+#[test]
+fn settings_out_of_range_are_refused_with_the_range() {
+    let mut room = Room::new(rate(1));
+    let bad = Settings {
+        heartbeat_timeout_ms: 10,
+        session_idle_ms: None,
+        session_max_ms: None,
+        max_active: Some(0),
+        pace: Some(Pace::Rate { rate: Rate { count: 1, per_ms: 0 }, burst: 0 }),
+        ..Settings::default()
+    };
+    let Some(Offered::Invalid(problems)) = room.offer(bad).offered else { panic!("refused") };
+    let names: Vec<_> = problems.iter().map(|problem| problem.name.as_str()).collect();
+    assert_eq!(names, ["rate.per_ms", "burst", "max_active", "session_idle", "heartbeat_timeout"]);
+    assert!(problems[4].to_string().contains("heartbeat_timeout = 10 is out of range 5000..="));
+    room.join(1);
+    assert_eq!(room.idle().entered, 1, "the old settings go on");
+}

@@ -1,0 +1,121 @@
+//! From what a step says to a batch: the visitors it means are found when it is made.
+
+use anteroom::line::{Batch, End, Join, Keyed, Known, Number, Offer, Renewal};
+
+use super::steps::{Item, JoinKey, Who};
+use super::world::World;
+use crate::model::open;
+
+/// An `issued` that no room can have reached.
+const NONSENSE: Number = 1 << 41;
+/// A batch holds 1,000 single items.
+const MOST: usize = 900;
+
+impl World {
+    /// The next batch of a node.
+    pub(super) fn batch(&mut self, index: usize, items: &[Item]) -> Batch {
+        let node = &mut self.nodes[index];
+        node.sequence += 1;
+        let mut batch = node.view.greeting(node.id, node.sequence);
+        if node.asked {
+            batch.known = node.known();
+            batch.epoch = batch.known.epoch;
+            batch.offer = Some(Offer { version: self.version, settings: self.file.clone() });
+        }
+        let newest = self.tickets.last().copied().unwrap_or_default();
+        batch.epoch = batch.epoch.max(newest.0);
+        let mut proven = 0;
+        for item in items {
+            self.put(index, item, &mut batch, &mut proven);
+        }
+        if self.room.tickets_prove
+            && proven > batch.known.issued
+            && batch.epoch >= batch.known.epoch
+        {
+            if batch.epoch > batch.known.epoch {
+                batch.known = Known { epoch: batch.epoch, ..Known::default() };
+            }
+            batch.known.issued = batch.known.issued.max(proven);
+        }
+        self.promises.poll(&mut batch);
+        batch
+    }
+
+    fn put(&mut self, index: usize, item: &Item, batch: &mut Batch, proven: &mut Number) {
+        let epoch = batch.epoch;
+        let lists = [&batch.present, &batch.leaves, &batch.returns, &batch.vouched, &batch.claims];
+        let items: usize = lists.iter().map(|list| list.len()).sum();
+        let mut run = |who: Who, count: u64| {
+            let (number, on_ticket) = self.nodes[index].find(who, epoch, &self.tickets);
+            let count = count.min(MOST.saturating_sub(items) as u64);
+            if on_ticket {
+                *proven = number.max(*proven);
+            }
+            (0..count).map_while(move |down| number.checked_sub(down)).collect::<Vec<_>>()
+        };
+        match item {
+            Item::Mark { who, count } => batch.marks.extend(run(*who, *count)),
+            Item::Present { who, count } => batch.present.extend(run(*who, *count)),
+            Item::Leave { who, count } => batch.leaves.extend(run(*who, *count)),
+            Item::Return { who, count } => batch.returns.extend(run(*who, *count)),
+            Item::Vouch { who, count } => batch.vouched.extend(run(*who, *count)),
+            Item::Claim { who, count } => batch.claims.extend(run(*who, *count)),
+            Item::End { who, why } => {
+                batch
+                    .ends
+                    .extend(run(*who, 1).iter().map(|number| End { number: *number, why: *why }));
+            }
+            Item::Renew { who, ago_ms } => {
+                let Some(&number) = run(*who, 1).first() else {
+                    return;
+                };
+                let entered =
+                    self.nodes[index].entered.iter().rev().find(|(inside, _)| *inside == number);
+                let admitted_ms = entered
+                    .map_or(self.now.wall_ms.saturating_sub(*ago_ms), |(_, admitted)| *admitted);
+                batch.renewals.push(Renewal { number, admitted_ms });
+            }
+            Item::MarkMine => {
+                let given = &self.nodes[index].given;
+                batch.marks.extend(&given[given.len().saturating_sub(150)..]);
+            }
+            Item::Join(count) => batch.joins.push(Join::Plain(*count)),
+            Item::JoinKey(key) => batch.joins.push(Join::Keyed(keyed(*key))),
+            Item::Command(command) => batch.commands.push(*command),
+            Item::Offer { change, version } => {
+                let mut settings = self.file.clone();
+                change.make(&mut settings);
+                if *version < 0 {
+                    batch.offer = Some(Offer { version: self.version.saturating_sub(1), settings });
+                    return;
+                }
+                self.version += version.unsigned_abs();
+                if settings.problems().is_empty() {
+                    self.file = settings.clone();
+                }
+                batch.offer = Some(Offer { version: self.version, settings });
+            }
+            Item::Nonsense if batch.known.epoch > 0 => {
+                batch.known.issued = NONSENSE;
+                if !open::NONSENSE_RELEASES_EVERYBODY {
+                    (batch.known.released, batch.known.lapsed) = (NONSENSE, NONSENSE);
+                }
+            }
+            Item::Nonsense => {}
+            Item::OldEpoch => batch.epoch = batch.epoch.saturating_sub(1),
+        }
+    }
+}
+
+fn keyed(key: JoinKey) -> Keyed {
+    let hash = |kind: u8, key: Option<u8>| {
+        key.map(|key| [kind, key, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])
+    };
+    Keyed {
+        once: hash(1 + u8::from(key.by_device), key.once),
+        idempotency: hash(1, key.idempotency),
+        address: hash(3, key.address),
+        device: hash(2, key.once.filter(|_| key.by_device)),
+        user: hash(4, key.user),
+    }
+}

@@ -1,0 +1,107 @@
+//! Settings for a room, and what an operator changes about them while people wait. Times are as short
+//! as their ranges allow, so that a run of a few minutes sees them pass.
+
+use anteroom::line::{JoinLimit, Mode, OnAbsence, Pace, Rate, Settings, Subject};
+
+use super::generate::Size;
+use super::rng::Rng;
+use super::steps::Change;
+
+/// What a room starts with.
+pub(super) fn settings(rng: &mut Rng, size: Size) -> Settings {
+    let mut settings = Settings::default();
+    Change::Session(Some(5_000), Some(20_000)).make(&mut settings);
+    for _ in 0..24 {
+        let mut changed = settings.clone();
+        change(rng, size).make(&mut changed);
+        if changed.problems().is_empty() {
+            settings = changed;
+        }
+    }
+    if rng.one_in(30) {
+        settings.max_active = Some(0); // refused: a line without settings, until an offer mends it
+    }
+    if rng.below(4) > 0 {
+        settings.mode = Mode::Auto;
+    }
+    if size == Size::Huge && rng.one_in(2) {
+        // Everybody is called at once and nobody comes: the line is dead behind, and `base` moves.
+        settings.pace = None;
+        (settings.mode, settings.max_active, settings.max_waiting) = (Mode::Auto, None, None);
+        settings.claim_window_ms = 1_000;
+    }
+    settings
+}
+
+/// One setting, changed.
+pub(super) fn change(rng: &mut Rng, size: Size) -> Change {
+    let big = matches!(size, Size::Medium | Size::Huge);
+    match rng.below(27) {
+        0 => Change::Nothing,
+        1 => {
+            Change::Mode(rng.pick(&[Mode::Auto, Mode::Auto, Mode::Hold, Mode::Drain, Mode::Closed]))
+        }
+        2..=6 => Change::Pace(pace(rng, big)),
+        7..=9 => {
+            let seats = if big { [1, 300, 5_000, 1_000_000] } else { [1, 2, 5, 30] };
+            Change::MaxActive(rng.below(3).checked_sub(1).map(|_| rng.pick(&seats)))
+        }
+        10 => {
+            let most = if big { [0, 1_000, 200_000, 3_000_000] } else { [0, 3, 20, 100] };
+            Change::MaxWaiting((rng.below(3) == 0).then(|| rng.pick(&most)))
+        }
+        11..=12 => Change::ClaimWindow(rng.pick(&[1_000, 1_001, 3_000, 10_000, 30_000])),
+        13..=15 => {
+            let ms = [1_000, 2_500, 4_000, 15_000];
+            let (idle, max) = (rng.pick(&ms), rng.pick(&ms) * rng.range(1, 4));
+            let which = rng.below(6);
+            Change::Session((which != 0).then_some(idle), (which != 1).then_some(max))
+        }
+        16 => Change::SessionFirst(rng.pick(&[1_000, 1_500, 6_000, 60_000])),
+        17..=19 => Change::Heartbeat(rng.pick(&[5_000, 5_001, 8_000, 12_000, 30_000])),
+        20..=21 => {
+            Change::OnAbsence(rng.pick(&[OnAbsence::Keep, OnAbsence::Keep, OnAbsence::Remove]))
+        }
+        22..=25 => {
+            // The longest time is the same for all: a line need not count for longer than it is told to.
+            let mut limits = vec![JoinLimit {
+                subject: Subject::Address,
+                max: rng.range(1, 20),
+                per_ms: 20_000,
+            }];
+            for subject in [Subject::Address, Subject::Device, Subject::User] {
+                if rng.one_in(2) {
+                    let (max, per_ms) = (rng.range(1, 6), rng.pick(&[1_000, 3_000, 20_000]));
+                    let per_ms = if subject == Subject::Address { 3_000 } else { per_ms };
+                    limits.push(JoinLimit { subject, max, per_ms });
+                }
+            }
+            Change::Limits(limits)
+        }
+        _ => rng.pick(&[
+            Change::ClaimWindow(0),
+            Change::MaxActive(Some(0)),
+            Change::Heartbeat(4_999),
+            Change::Session(None, None),
+            Change::SessionFirst(0),
+            Change::Nothing,
+            Change::Nothing,
+        ]),
+    }
+}
+
+fn pace(rng: &mut Rng, big: bool) -> Option<Pace> {
+    let turns: &[u64] = if big { &[1, 200, 5_000, 1_000_000] } else { &[1, 2, 3, 10] };
+    match rng.below(8) {
+        0..=1 => None,
+        2..=5 => {
+            let count = if rng.one_in(10) { 0 } else { rng.pick(turns) };
+            let rate = Rate { count, per_ms: rng.pick(&[1, 700, 1_000, 1_000, 5_000]) };
+            Some(Pace::Rate { rate, burst: rng.pick(turns) })
+        }
+        _ => {
+            let (interval_ms, windows) = (rng.pick(&[1_000, 2_500, 7_000]), rng.range(1, 3));
+            Some(Pace::Batch { batch: rng.pick(turns), interval_ms, windows })
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! The line against its model, after an exchange.
+
+use std::fmt::Debug;
+
+use anteroom::line::{
+    Counts, Joined, Known, Number, Reason, Refusal, Reply, Report, Standing, View,
+};
+
+use super::rng::Rng;
+use super::subject::Subject;
+use crate::model::{Model, Where, open};
+
+/// Rooms of up to so many numbers are compared number by number, larger ones by a sample.
+const ALL: usize = 1_500;
+
+fn same<T: PartialEq + Debug>(what: &str, expected: &T, got: &T) -> Result<(), String> {
+    if expected == got {
+        return Ok(());
+    }
+    Err(format!("{what}:\n  model {expected:?}\n  line  {got:?}"))
+}
+
+/// Whatever a reply says but for estimates and the view.
+pub(super) fn replies(expected: &Reply, got: &Reply) -> Result<(), String> {
+    same("taken", &expected.taken, &got.taken)?;
+    same("offered", &expected.offered, &got.offered)?;
+    same("leaves", &expected.leaves, &got.leaves)?;
+    same("ends", &expected.ends, &got.ends)?;
+    same("renewals", &expected.renewals, &got.renewals)?;
+    same("returns", &expected.returns, &got.returns)?;
+    same("vouched", &expected.vouched, &got.vouched)?;
+    same("claims", &expected.claims, &got.claims)?;
+    same("commands", &expected.commands, &got.commands)?;
+    let joins =
+        |reply: &Reply| reply.joins.iter().map(without_retry).collect::<Result<Vec<_>, _>>();
+    same("joins", &joins(expected)?, &joins(got)?)?;
+    same("counts", &facts(&expected.counts), &facts(&got.counts))
+}
+
+/// When a refused visitor may come again is a guess; that it is never "now" is not.
+fn without_retry(joined: &Joined) -> Result<Joined, String> {
+    match *joined {
+        Joined::Refused(Refusal::Limited { retry_ms: 0, .. }) => {
+            Err("too many joins, yet come again at once".into())
+        }
+        Joined::Refused(Refusal::Limited { subject, .. }) => {
+            Ok(Joined::Refused(Refusal::Limited { subject, retry_ms: 1 }))
+        }
+        other => Ok(other),
+    }
+}
+
+/// The counters that are facts about visitors.
+fn facts(counts: &Counts) -> Counts {
+    Counts { turns_1m: 0, turns_10m: 0, turns_since_ms: 0, last_entry_ms: 0, ..*counts }
+}
+
+/// Where every number stands, or in a large room every number about which there is something to say.
+pub(super) fn standings(model: &Model, line: &Subject) -> Result<(), String> {
+    for number in interesting(model) {
+        let (expected, got) = (model.standing(number), line.standing(number));
+        if expected != got {
+            return Err(format!("where {number} stands:\n  model {expected:?}\n  line  {got:?}"));
+        }
+    }
+    Ok(())
+}
+
+fn interesting(model: &Model) -> Vec<Number> {
+    let issued = model.counts.issued;
+    if issued <= ALL as u64 {
+        return (0..=issued + 1).collect();
+    }
+    let counts = &model.counts;
+    let mut numbers = vec![0, 1, issued / 2];
+    for border in [model.base, counts.lapsed, counts.released, issued] {
+        numbers.extend([
+            border.saturating_sub(1),
+            border,
+            border + 1,
+            border + 63,
+            border + 64,
+            border + 65,
+        ]);
+    }
+    if model.visitors.len() <= ALL {
+        numbers.extend(model.visitors.iter().map(|visitor| visitor.number));
+    } else {
+        let mut rng = Rng::new(counts.clock_ms ^ issued);
+        let special = model.visitors.iter().filter(|visitor| !matches!(visitor.found, Where::Line));
+        numbers.extend(special.map(|visitor| visitor.number).take(200));
+        let index = |rng: &mut Rng| rng.below(model.visitors.len() as u64) as usize;
+        numbers.extend((0..200).map(|_| model.visitors[index(&mut rng)].number));
+        numbers.extend((0..30).map(|_| rng.range(1, issued)));
+    }
+    numbers
+}
+
+/// A view that was just brought up to date, against the list.
+pub(super) fn view(model: &Model, view: &View) -> Result<(), String> {
+    let counts = model.counts();
+    same("the view's waiting", &counts.waiting, &view.waiting())?;
+    for number in interesting(model) {
+        let (standing, seen) = (model.standing(number), view.standing(number));
+        if !as_far_as_known(model, number, standing, seen) {
+            return Err(format!(
+                "where {number} stands:\n  model {standing:?}\n  whole view {seen:?}"
+            ));
+        }
+        same(
+            &format!("position of {number} ({standing:?})"),
+            &position(model, number),
+            &view.position(number),
+        )?;
+    }
+    Ok(())
+}
+
+/// What a node knows must outlast the question for it: the line that asks has forgotten it.
+pub(super) fn kept(known: &Known, after: &Known, report: &Report) -> Result<(), String> {
+    let highest = |known: &Known| [known.epoch, known.issued, known.released, known.lapsed];
+    if known.epoch == after.epoch
+        && highest(known).iter().zip(highest(after)).any(|(was, is)| is < *was)
+    {
+        return Err(format!("a settling line made a node know less:\n  {known:?}\n  {after:?}"));
+    }
+    let (Some(before), after, still) = (&known.report, report, after.lapsed + 1..=known.released)
+    else {
+        return Ok(());
+    };
+    let within = |number: Number, ranges: &[(Number, Number)]| {
+        ranges.iter().any(|(low, high)| (*low..=*high).contains(&number))
+    };
+    let known = |number: Number| {
+        within(number, &after.live)
+            || within(number, &after.used)
+            || after.express.iter().any(|(other, _)| *other == number)
+            || after.called.contains(&number)
+            || after.ended.iter().any(|(other, _)| *other == number)
+    };
+    let ends = |ranges: &[(Number, Number)]| -> Vec<Number> {
+        ranges.iter().flat_map(|(low, high)| [*low, *high, *high.min(still.end())]).collect()
+    };
+    let mut numbers = [ends(&before.live), ends(&before.used), before.called.clone()].concat();
+    numbers.extend(before.express.iter().map(|(number, _)| number));
+    numbers.extend(before.ended.iter().map(|(number, _)| number));
+    match numbers.into_iter().find(|number| still.contains(number) && !known(*number)) {
+        None => Ok(()),
+        Some(lost) => {
+            Err(format!("a settling line made a node forget {lost}:\n  {before:?}\n  {after:?}"))
+        }
+    }
+}
+
+/// The view of a node that hears every answer: settings, endings, and after a sweep every position.
+pub(super) fn kept_up(model: &Model, view: &View, reply: &Reply) -> Result<(), String> {
+    same("the settings in a view", &model.settings.as_ref(), &view.settings())?;
+    let ended =
+        model.visitors.iter().filter(|visitor| matches!(visitor.found, Where::Ended { .. }));
+    if reply.update.ended.len() < 1_000 {
+        for visitor in ended {
+            let (number, standing) = (visitor.number, model.standing_of(visitor));
+            same(&format!("how {number} ended, in a view"), &standing, &view.standing(number))?;
+        }
+    }
+    let report = view.report();
+    let head =
+        |found: &Where| !matches!(found, Where::Line | Where::Inside(_) | Where::Ended { .. });
+    let nobody_ahead = report.express.is_empty() && report.called.is_empty();
+    if reply.update.bits.is_some()
+        && nobody_ahead
+        && !model.visitors.iter().any(|visitor| head(&visitor.found))
+    {
+        for number in interesting(model) {
+            same(
+                &format!("position of {number} after a sweep"),
+                &position(model, number),
+                &view.position(number),
+            )?;
+        }
+    }
+    Ok(())
+}
+
+/// A view has no list of those inside, bits only from `lapsed` on, and the last endings.
+fn as_far_as_known(model: &Model, number: Number, standing: Standing, seen: Standing) -> bool {
+    let gone = |standing| matches!(standing, Standing::Expired(Reason::Used | Reason::Passed));
+    let ended =
+        |standing| matches!(standing, Standing::Completed | Standing::Expired(Reason::Ended(_)));
+    let below = number <= model.counts.lapsed;
+    match standing {
+        Standing::Active => gone(seen),
+        _ if ended(standing) => seen == standing || gone(seen),
+        _ if below && gone(standing) => gone(seen),
+        _ => seen == standing,
+    }
+}
+
+/// How many are present ahead, and one.
+fn position(model: &Model, number: Number) -> Option<u64> {
+    if !matches!(model.standing(number), Standing::Waiting | Standing::Away) {
+        return None;
+    }
+    let found = model.find(number).map_or(&Where::Line, |visitor| &visitor.found);
+    let ordinary = matches!(found, Where::Line) && number > model.counts.released;
+    let place = match found {
+        Where::Express { place, .. } | Where::Strayed { place } => *place,
+        _ if open::NOBODY_AHEAD_OF_THE_PASSED_OVER => number,
+        _ => number.max(model.counts.released),
+    };
+    let ahead = model.visitors.iter().filter(|other| match other.found {
+        Where::Express { place: theirs, .. } => {
+            ordinary || (theirs, other.number) < (place, number)
+        }
+        _ => ordinary && other.number < number && model.standing_of(other) == Standing::Waiting,
+    });
+    Some(ahead.count() as u64 + 1)
+}

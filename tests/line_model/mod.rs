@@ -1,0 +1,155 @@
+//! The line does what its model does, and what was promised to visitors, whatever happens.
+//!
+//! Seeded random runs of a room: nodes with views, tickets in browsers, a store that may lose its
+//! memory. After every exchange the line is compared with [`crate::model`] (answers, counters, the
+//! standing of every number), its invariants are checked, and so are [`promises`], which know nothing
+//! of the rules. A run that fails is made short and printed.
+//!
+//! | variable | |
+//! |---|---|
+//! | `ANTEROOM_MODEL_SEED` | runs this seed alone |
+//! | `ANTEROOM_MODEL_RUNS` | so many times as many seeds |
+//! | `ANTEROOM_MODEL_STEPS` | steps a run |
+//! | `ANTEROOM_MODEL_KEEP` | with a seed: only these of its steps, as a failure prints them |
+//! | `ANTEROOM_MODEL_TRACE` | prints every batch and its reply |
+
+mod batches;
+mod changes;
+mod compare;
+mod flaws;
+mod generate;
+mod node;
+mod promises;
+mod rng;
+mod scenarios;
+mod shrink;
+mod steps;
+mod subject;
+mod tally;
+mod world;
+
+use std::time::Instant;
+
+use generate::{Size, plan};
+use shrink::{Keep, report, run, shrink};
+use subject::Subject;
+use tally::Tally;
+use world::Judges;
+
+fn variable<T: std::str::FromStr>(name: &str) -> Option<T> {
+    let text = std::env::var(format!("ANTEROOM_MODEL_{name}")).ok()?;
+    Some(text.parse().unwrap_or_else(|_| panic!("ANTEROOM_MODEL_{name}={text} can't be read")))
+}
+
+/// Runs seeds of one kind; panics with the shortest failing run. Every rule named must be reached.
+fn judge(kind: &str, size: Size, losses: bool, runs: u64, steps: usize, rules: &[&str]) {
+    let steps = variable("STEPS").unwrap_or(steps);
+    let only: Option<u64> = variable("SEED");
+    let keep: Option<String> = variable("KEEP");
+    let seeds = only.map_or(0..runs * variable("RUNS").unwrap_or(1), |seed| seed..seed + 1);
+    let line = Subject::new(None);
+    let (started, mut total) = (Instant::now(), Tally::default());
+    for seed in seeds {
+        let mut plan = plan(seed, size, losses, steps);
+        if let Some(keep) = &keep {
+            plan = Keep::parse(keep).expect("ANTEROOM_MODEL_KEEP as a failure prints it").of(&plan);
+        }
+        match run(&plan, &line, Judges::All) {
+            Ok(tally) => total.join(tally),
+            Err(failure) => {
+                let (keep, failure) = shrink(&plan, failure.step, &line, Judges::All);
+                panic!("{}", report(&plan, kind, &keep, &failure));
+            }
+        }
+    }
+    let exchanges = total.of("exchanges");
+    println!(
+        "{kind}: {exchanges} exchanges, {:.0} a second",
+        exchanges as f64 / started.elapsed().as_secs_f64()
+    );
+    println!("{total}");
+    for rule in rules.iter().filter(|_| only.is_none()) {
+        assert!(total.of(rule) > 0, "{kind}: no run reached \"{rule}\"");
+    }
+}
+
+#[test]
+fn tiny_rooms() {
+    judge(
+        "tiny_rooms",
+        Size::Tiny,
+        false,
+        300,
+        150,
+        &[
+            "resumed",
+            "a seat was taken back",
+            "a seat was kept by the wall clock",
+            "a pass that had run out was renewed",
+            "capped when renewed",
+            "capped",
+            "idle",
+            "an ending was forgotten",
+            "to the head",
+            "vouched for, though lapsed",
+            "back by joining again",
+            "too many joins",
+            "strayed",
+            "a strayed one came back",
+            "strayed and lapsed",
+            "called by hand",
+            "called and late",
+            "called and silent",
+            "swept",
+            "swept while admitted",
+            "lapsed",
+            "an admitted one left",
+            "paid back by rate",
+            "paid back by batch",
+            "forgiven by rate",
+            "forgiven by batch",
+            "a waiting claim entered",
+            "a claim went stale on its way",
+            "a node was forgotten",
+            "Repeated",
+            "Superseded",
+            "Unconfigured",
+        ],
+    );
+}
+
+#[test]
+fn small_rooms() {
+    judge("small_rooms", Size::Small, false, 300, 150, &["cut short by a full line"]);
+}
+
+#[test]
+fn medium_rooms() {
+    judge("medium_rooms", Size::Medium, false, 40, 100, &["a thousand seats ended at once"]);
+}
+
+#[test]
+fn huge_rooms() {
+    judge("huge_rooms", Size::Huge, false, 10, 60, &["base moved", "a thousand entered at once"]);
+}
+
+#[test]
+fn rooms_that_lose_their_memory() {
+    judge(
+        "rooms_that_lose_their_memory",
+        Size::Small,
+        true,
+        60,
+        100,
+        &[
+            "losses",
+            "settled",
+            "healed",
+            "a report was merged",
+            "a later epoch was known",
+            "a later frontier was known",
+            "seats found missing",
+            "missing seats were forgotten",
+        ],
+    );
+}

@@ -1,0 +1,233 @@
+//! Steps 7 and 10: what is due because time has passed.
+
+use anteroom::line::{Ending, Number, OnAbsence, Pace};
+
+use super::{AT_ONCE, Model, NODE_MS, Visitor, Where};
+
+/// `base` moves in steps of this, and only in a line longer than that.
+const BASE_STEP: u64 = 32_768;
+const BASE_MIN: u64 = 524_288;
+
+impl Model {
+    /// A heartbeat period may be over.
+    pub(super) fn turn_ring(&mut self) -> bool {
+        let over = self.period_began + self.settings().period_ms() <= self.counts.clock_ms;
+        if over {
+            self.turn += 1;
+            self.period_began = self.counts.clock_ms;
+        }
+        over
+    }
+
+    pub(super) fn duties(&mut self, turned: bool, advance: u64, wall: u64) {
+        self.end_seats(wall);
+        self.forget_endings();
+        self.miss_the_silent();
+        if turned {
+            self.sweep();
+        } else {
+            self.move_base();
+        }
+        self.lapse();
+        self.refill(advance);
+        if self.missing_until <= self.counts.clock_ms {
+            self.note("missing seats were forgotten", self.counts.missing);
+            self.counts.missing = 0;
+        }
+    }
+
+    /// The first of those that are due, by time and number.
+    fn due(&self, when: impl Fn(&Visitor) -> Option<u64>) -> Vec<Number> {
+        let mut due: Vec<(u64, Number)> = self
+            .visitors
+            .iter()
+            .filter_map(|visitor| Some((when(visitor)?, visitor.number)))
+            .collect();
+        due.sort();
+        due.into_iter().take(AT_ONCE).map(|(_, number)| number).collect()
+    }
+
+    fn end_seats(&mut self, wall: u64) {
+        let clock = self.counts.clock_ms;
+        let max = self.settings().session_max_ms;
+        let over = self.due(|visitor| match &visitor.found {
+            Where::Inside(seat) if seat.free_at <= clock => Some(seat.free_at),
+            _ => None,
+        });
+        self.note("a thousand seats ended at once", u64::from(over.len() == AT_ONCE));
+        for number in over {
+            let Where::Inside(seat) = &mut self.visitor(number).found else {
+                unreachable!("{number} is inside")
+            };
+            if seat.terms.expires_ms > wall {
+                seat.free_at = clock + (seat.terms.expires_ms - wall);
+                self.note("a seat was kept by the wall clock", 1);
+            } else if max.is_some_and(|max| seat.entered + max <= clock) {
+                self.note("capped", 1);
+                self.end_session(number, Ending::Capped);
+            } else {
+                self.note("idle", 1);
+                self.end_session(number, Ending::Idle);
+            }
+        }
+    }
+
+    fn forget_endings(&mut self) {
+        let clock = self.counts.clock_ms;
+        let kept = 2 * self.settings().session_ms();
+        let old = self.due(|visitor| match visitor.found {
+            Where::Ended { at, serial, .. } if at + kept <= clock => Some(serial),
+            _ => None,
+        });
+        self.note("an ending was forgotten", old.len() as u64);
+        for number in old {
+            self.visitor(number).found = Where::Line;
+        }
+    }
+
+    fn miss_the_silent(&mut self) {
+        let clock = self.counts.clock_ms;
+        let patience = self.settings().heartbeat_timeout_ms * 3 / 2;
+        let remove = self.settings().on_absence == OnAbsence::Remove;
+        let silent = self.due(|visitor| match visitor.found {
+            Where::Express { heard, .. } | Where::Called { heard, .. }
+                if heard + patience <= clock =>
+            {
+                Some(heard)
+            }
+            _ => None,
+        });
+        self.note("a thousand silent at once", u64::from(silent.len() == AT_ONCE));
+        for number in silent {
+            let visitor = self.visitor(number);
+            if let Where::Express { place, .. } = visitor.found {
+                visitor.found = if remove { Where::Line } else { Where::Strayed { place } };
+                self.counts.dropped += 1;
+                self.note("strayed", 1);
+            } else {
+                visitor.found = Where::Line;
+                self.no_shows(1);
+                self.note("called and silent", 1);
+            }
+        }
+    }
+
+    fn no_shows(&mut self, count: u64) {
+        self.counts.no_shows += count;
+        self.owe(count);
+    }
+
+    /// Whoever was not heard of for two whole periods is not here.
+    fn sweep(&mut self) {
+        let (turn, lapsed, released) = (self.turn, self.counts.lapsed, self.counts.released);
+        let remove = self.settings().on_absence == OnAbsence::Remove;
+        let (mut no_shows, dropped) = (0, self.counts.dropped);
+        for visitor in &mut self.visitors {
+            if visitor.live && visitor.number > lapsed && turn - visitor.seen > 2 {
+                (visitor.live, visitor.used) = (false, remove);
+                if visitor.number <= released {
+                    no_shows += 1;
+                } else {
+                    self.counts.dropped += 1;
+                }
+            }
+        }
+        self.no_shows(no_shows);
+        self.note("swept while admitted", no_shows);
+        self.note("swept", self.counts.dropped - dropped);
+        let (clock, nodes) = (self.counts.clock_ms, self.nodes.len());
+        self.nodes.retain(|_, node| node.heard + NODE_MS > clock);
+        self.note("a node was forgotten", (nodes - self.nodes.len()) as u64);
+        self.visitors.retain(|visitor| visitor.live || visitor.used || !visitor.ordinary());
+    }
+
+    fn move_base(&mut self) {
+        let length = self.counts.issued - self.base;
+        if length > BASE_MIN && self.counts.lapsed - self.base >= length / 2 {
+            let base = self.counts.lapsed / BASE_STEP * BASE_STEP;
+            self.base = base;
+            self.note("base moved", 1);
+            self.visitors.retain(|visitor| visitor.number >= base || !visitor.ordinary());
+        }
+    }
+
+    /// `released` has moved, in this second.
+    pub(super) fn note_release(&mut self) {
+        let second = self.counts.clock_ms / 1_000;
+        self.releases.retain(|(earlier, _)| *earlier != second);
+        self.releases.push((second, self.counts.released));
+    }
+
+    /// Turns that nobody took in time.
+    fn lapse(&mut self) {
+        let clock = self.counts.clock_ms;
+        let window = self.settings().claim_window_ms();
+        let over = |second: u64| (second + 1) * 1_000 + window <= clock;
+        let lapsed = self
+            .releases
+            .iter()
+            .filter(|(second, _)| over(*second))
+            .map(|(_, released)| *released)
+            .max();
+        self.releases.retain(|(second, _)| !over(*second));
+        if let Some(lapsed) = lapsed.filter(|lapsed| *lapsed > self.counts.lapsed) {
+            self.counts.lapsed = lapsed;
+            let mut no_shows = 0;
+            for visitor in
+                self.visitors.iter_mut().filter(|visitor| visitor.live && visitor.number <= lapsed)
+            {
+                visitor.live = false;
+                no_shows += 1;
+            }
+            self.no_shows(no_shows);
+            self.note("lapsed", no_shows);
+        }
+
+        let late = self.due(|visitor| match visitor.found {
+            Where::Called { at, .. } if at + window <= clock => Some(at),
+            _ => None,
+        });
+        self.no_shows(late.len() as u64);
+        self.note("called and late", late.len() as u64);
+        let lapsed = self.counts.lapsed;
+        let strayed = self.due(|visitor| match visitor.found {
+            Where::Strayed { place } if place <= lapsed => Some(place),
+            _ => None,
+        });
+        self.note("strayed and lapsed", strayed.len() as u64);
+        self.note("a thousand late at once", u64::from(late.len() == AT_ONCE));
+        self.note("a thousand strayed ones gone at once", u64::from(strayed.len() == AT_ONCE));
+        for number in late.into_iter().chain(strayed) {
+            self.visitor(number).found = Where::Line;
+        }
+    }
+
+    fn refill(&mut self, advance: u64) {
+        match self.settings().pace {
+            None => {}
+            Some(Pace::Rate { rate, .. }) => {
+                let add = rate.count * advance;
+                let extra = self.owed.min(add / 2);
+                self.credit += add + extra;
+                self.owed -= extra;
+                self.note("paid back by rate", u64::from(extra > 0));
+            }
+            Some(Pace::Batch { batch, interval_ms, .. }) => {
+                if self.counts.clock_ms < self.next_batch_at {
+                    return;
+                }
+                if self.credit > 0 {
+                    self.note("forgiven by batch", u64::from(self.owed > 0));
+                    self.owed = 0;
+                }
+                let extra = self.owed.min(batch / 2);
+                self.credit = batch + extra;
+                self.owed -= extra;
+                self.note("paid back by batch", u64::from(extra > 0));
+                while self.next_batch_at <= self.counts.clock_ms {
+                    self.next_batch_at += interval_ms;
+                }
+            }
+        }
+    }
+}

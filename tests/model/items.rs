@@ -1,0 +1,268 @@
+//! Steps 8 and 9: what a batch says about visitors.
+
+use anteroom::line::{
+    Batch, Claimed, Done, End, Ending, Number, Reason, Renewal, Reply, Standing, Terms,
+};
+
+use super::{MAX_EXPRESS, Model, Seat, Where, open};
+
+/// The ways to ask for one's place.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Ask {
+    Claim,
+    Return,
+    Vouched,
+}
+
+impl Model {
+    pub(super) fn items(&mut self, batch: &Batch, wall: u64, reply: &mut Reply) {
+        if batch.epoch != self.counts.epoch {
+            reply.leaves = vec![Done::Stale; batch.leaves.len()];
+            reply.ends = vec![Done::Stale; batch.ends.len()];
+            reply.renewals = vec![Claimed::Stale; batch.renewals.len()];
+            reply.returns = vec![Claimed::Stale; batch.returns.len()];
+            reply.vouched = vec![Claimed::Stale; batch.vouched.len()];
+            reply.claims = vec![Claimed::Stale; batch.claims.len()];
+            return;
+        }
+        batch.marks.iter().for_each(|number| self.mark(*number));
+        batch.present.iter().for_each(|number| self.heard(*number));
+        reply.leaves = batch.leaves.iter().map(|number| self.leave(*number)).collect();
+        reply.ends = batch.ends.iter().map(|end| self.end(*end)).collect();
+        reply.renewals = batch.renewals.iter().map(|renewal| self.renew(*renewal, wall)).collect();
+        let mut asked = |ask: Ask, list: &[Number]| -> Vec<Claimed> {
+            list.iter().map(|number| self.ask(ask, *number, wall)).collect()
+        };
+        reply.returns = asked(Ask::Return, &batch.returns);
+        reply.vouched = asked(Ask::Vouched, &batch.vouched);
+        reply.claims = asked(Ask::Claim, &batch.claims);
+    }
+
+    /// An ordinary visitor was seen.
+    fn mark(&mut self, number: Number) {
+        if number == 0 || number < self.base || number > self.counts.issued {
+            return;
+        }
+        let (turn, released) = (self.turn, self.counts.released);
+        let visitor = self.visitor(number);
+        visitor.seen = turn;
+        if number > released && !visitor.used {
+            visitor.live = true;
+        }
+    }
+
+    /// A visitor at the head was seen.
+    fn heard(&mut self, number: Number) {
+        let clock = self.counts.clock_ms;
+        if self.find(number).is_none() {
+            return;
+        }
+        let visitor = self.visitor(number);
+        match &mut visitor.found {
+            Where::Express { heard, .. } | Where::Called { heard, .. } => *heard = clock,
+            Where::Strayed { place } => {
+                visitor.found = Where::Express { place: *place, heard: clock };
+                self.note("a strayed one came back", 1);
+            }
+            _ => {}
+        }
+    }
+
+    fn leave(&mut self, number: Number) -> Done {
+        let standing = self.standing(number);
+        match standing {
+            Standing::Unknown => return Done::Unknown,
+            Standing::Completed | Standing::Expired(_) => return Done::Already,
+            Standing::Admitted => {
+                self.note("an admitted one left", 1);
+                self.owe(1);
+            }
+            Standing::Active => {
+                self.end_session(number, Ending::Left);
+                return Done::Freed;
+            }
+            Standing::Waiting | Standing::Away => {}
+        }
+        self.visitor(number).take(Where::Line);
+        Done::Freed
+    }
+
+    fn end(&mut self, End { number, why }: End) -> Done {
+        match self.standing(number) {
+            Standing::Unknown => Done::Unknown,
+            Standing::Active => {
+                self.end_session(number, why);
+                Done::Freed
+            }
+            Standing::Expired(Reason::Ended(Ending::Idle)) => {
+                let (clock, next) = (self.counts.clock_ms, self.next_ending());
+                if let Where::Ended { why: old, at, serial, .. } = &mut self.visitor(number).found {
+                    (*old, *at, *serial) = (why, clock, next);
+                }
+                if !open::COMPLETED_AFTER_IDLE_UNCOUNTED {
+                    self.counts.completed += u64::from(why == Ending::Completed);
+                }
+                Done::Already
+            }
+            _ if matches!(why, Ending::Revoked | Ending::Left) => self.leave(number),
+            _ => Done::Already,
+        }
+    }
+
+    pub(super) fn next_ending(&mut self) -> u64 {
+        self.endings += 1;
+        self.endings
+    }
+
+    /// A session is over, now.
+    pub(super) fn end_session(&mut self, number: Number, why: Ending) {
+        let (at, serial) = (self.counts.clock_ms, self.next_ending());
+        let visitor = self.visitor(number);
+        let Where::Inside(seat) = &visitor.found else { unreachable!("{number} is inside") };
+        let seat = seat.clone();
+        visitor.take(Where::Ended { why, at, serial, seat });
+        self.counts.completed += u64::from(why == Ending::Completed);
+    }
+
+    fn renew(&mut self, Renewal { number, admitted_ms }: Renewal, wall: u64) -> Claimed {
+        match self.standing(number) {
+            Standing::Unknown => return Claimed::Unknown,
+            Standing::Active => {}
+            _ => match self.find(number).map(|visitor| &visitor.found) {
+                Some(Where::Ended { .. }) => {
+                    return self.resume(number, wall).unwrap_or_else(|| self.over(number));
+                }
+                _ => {
+                    let entered =
+                        self.counts.clock_ms.saturating_sub(wall.saturating_sub(admitted_ms));
+                    let terms = Terms { admitted_ms, issued_ms: wall, expires_ms: 0 };
+                    self.visitor(number).take(Where::Inside(Box::new(Seat {
+                        entered,
+                        free_at: 0,
+                        terms,
+                    })));
+                    self.counts.missing = self.counts.missing.saturating_sub(1);
+                    self.note("a seat was taken back", 1);
+                }
+            },
+        }
+        self.extend(number, wall)
+    }
+
+    /// The seat of a visitor inside lasts longer, unless its cap is reached.
+    fn extend(&mut self, number: Number, wall: u64) -> Claimed {
+        let clock = self.counts.clock_ms;
+        let (idle, max) = (self.settings().session_idle_ms, self.settings().session_max_ms);
+        let Where::Inside(seat) = &mut self.visitor(number).found else {
+            unreachable!("{number} is inside")
+        };
+        let cap = max.map_or(u64::MAX, |max| seat.entered + max);
+        if cap <= clock {
+            self.note("capped when renewed", 1);
+            self.end_session(number, Ending::Capped);
+            return self.over(number);
+        }
+        let lasts = idle.or(max).expect("settings in range end a seat some time");
+        seat.free_at = seat.free_at.max((clock + lasts).min(cap));
+        seat.terms.issued_ms = wall;
+        seat.terms.expires_ms = seat.terms.expires_ms.max(wall + (seat.free_at - clock));
+        Claimed::Inside(seat.terms)
+    }
+
+    /// A session that ended by idleness a moment ago goes on, if there is a seat.
+    fn resume(&mut self, number: Number, wall: u64) -> Option<Claimed> {
+        let clock = self.counts.clock_ms;
+        let (idle, max) = (self.settings().session_idle_ms, self.settings().session_max_ms);
+        let session = self.settings().session_ms();
+        let Where::Ended { why: Ending::Idle, at, seat, .. } = &self.find(number)?.found else {
+            return None;
+        };
+        let cap = max.map_or(u64::MAX, |max| seat.entered + max);
+        let resumable = idle.unwrap_or(if open::NO_RESUME_WITHOUT_IDLE { 0 } else { session });
+        if clock - at >= resumable || cap <= clock || self.seats_free() == 0 {
+            return None;
+        }
+        let mut seat = seat.clone();
+        seat.free_at = (clock + session).min(cap);
+        seat.terms.issued_ms = wall;
+        seat.terms.expires_ms = seat.terms.expires_ms.max(wall + (seat.free_at - clock));
+        let terms = seat.terms;
+        self.visitor(number).found = Where::Inside(seat);
+        self.note("resumed", 1);
+        Some(Claimed::Inside(terms))
+    }
+
+    /// A claim, or one of its gentler forms.
+    pub(super) fn ask(&mut self, ask: Ask, number: Number, wall: u64) -> Claimed {
+        match self.standing(number) {
+            Standing::Unknown => Claimed::Unknown,
+            Standing::Active => {
+                let Where::Inside(seat) = &self.visitor(number).found else {
+                    unreachable!("{number} is inside")
+                };
+                if seat.terms.expires_ms > wall {
+                    return Claimed::Inside(seat.terms);
+                }
+                self.note("a pass that had run out was renewed", 1);
+                self.extend(number, wall)
+            }
+            Standing::Expired(Reason::Ended(Ending::Idle)) => {
+                self.resume(number, wall).unwrap_or_else(|| self.over(number))
+            }
+            Standing::Admitted if ask == Ask::Claim => {
+                let lasts = self.settings().session_ms();
+                Claimed::Inside(self.enter(number, lasts, wall))
+            }
+            Standing::Admitted => {
+                self.mark(number);
+                self.heard(number);
+                Claimed::Admitted
+            }
+            Standing::Waiting => {
+                self.mark(number);
+                self.heard(number);
+                Claimed::Waiting
+            }
+            Standing::Away => {
+                self.come_back(number);
+                Claimed::Waiting
+            }
+            Standing::Expired(Reason::Passed) if ask == Ask::Vouched && number >= self.base => {
+                self.note("vouched for, though lapsed", 1);
+                self.put_at_the_head(number);
+                Claimed::Waiting
+            }
+            Standing::Completed | Standing::Expired(_) => self.over(number),
+        }
+    }
+
+    /// Somebody who was away is here again.
+    fn come_back(&mut self, number: Number) {
+        let passed_over = number <= self.counts.released;
+        if passed_over && self.find(number).is_none_or(|visitor| visitor.ordinary()) {
+            self.put_at_the_head(number);
+        } else {
+            self.mark(number);
+            self.heard(number);
+        }
+    }
+
+    fn put_at_the_head(&mut self, number: Number) {
+        let there = |found: &Where| matches!(found, Where::Express { .. } | Where::Strayed { .. });
+        if self.visitors.iter().filter(|visitor| there(&visitor.found)).count() < MAX_EXPRESS {
+            let (place, heard) = (self.counts.released, self.counts.clock_ms);
+            self.visitor(number).take(Where::Express { place, heard });
+            self.note("to the head", 1);
+        }
+    }
+
+    /// From admitted to inside.
+    pub(super) fn enter(&mut self, number: Number, lasts: u64, wall: u64) -> Terms {
+        let clock = self.counts.clock_ms;
+        let terms = Terms { admitted_ms: wall, issued_ms: wall, expires_ms: wall + lasts };
+        let seat = Seat { entered: clock, free_at: clock + lasts, terms };
+        self.visitor(number).take(Where::Inside(Box::new(seat)));
+        self.counts.entered += 1;
+        terms
+    }
+}

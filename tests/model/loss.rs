@@ -1,0 +1,201 @@
+//! The clock, the memory, and what nodes bring back to a line that has lost something.
+
+use anteroom::line::{Ending, Known, Moment, Number, Report, Terms};
+
+use super::{GAP, MAX_HEAL, MAX_TICK_MS, Model, SETTLING_MS, Seat, Where, open};
+
+/// A line that listens.
+#[derive(Clone)]
+pub(super) struct Settling {
+    since: u64,
+    /// The most seats that any node counted as taken.
+    inside: u64,
+}
+
+impl Model {
+    /// Steps 2 and 3. How far the room's clock has moved.
+    pub(super) fn tick(&mut self, moment: Moment) -> u64 {
+        let mut advance = 0;
+        if self.run == 0 {
+            (self.counts.clock_ms, self.period_began) = (moment.wall_ms, moment.wall_ms);
+        } else {
+            advance = moment.wall_ms.saturating_sub(self.last_wall).min(MAX_TICK_MS);
+            self.counts.clock_ms += advance;
+        }
+        self.last_wall = moment.wall_ms;
+        if self.run != moment.run {
+            self.run = moment.run;
+            self.settling = Some(Settling { since: self.counts.clock_ms, inside: 0 });
+        }
+        advance
+    }
+
+    /// A new generation: nothing about any number is left.
+    pub(super) fn begin_epoch(&mut self, epoch: u64) {
+        let (clock_ms, paused) = (self.counts.clock_ms, self.counts.paused);
+        self.counts = anteroom::line::Counts { epoch, clock_ms, paused, ..Default::default() };
+        self.base = 0;
+        self.visitors.clear();
+        self.releases.clear();
+        self.devices.clear();
+        self.owed = 0;
+        self.period_began = clock_ms;
+        if let Some(settling) = &mut self.settling
+            && !open::SEATS_OF_A_VOID_EPOCH_ARE_MISSING
+        {
+            settling.inside = 0;
+        }
+    }
+
+    /// Step 4: what the node has seen is true, so what the line has not is lost.
+    pub(super) fn learn(&mut self, known: &Known) {
+        if known.epoch > self.counts.epoch {
+            self.note("a later epoch was known", 1);
+            self.begin_epoch(known.epoch);
+        }
+        if known.epoch < self.counts.epoch {
+            return;
+        }
+        let issued = self.counts.issued;
+        if known.issued > issued {
+            if self.settling.is_some() {
+                self.counts.issued = known.issued;
+            } else if known.issued - issued > MAX_HEAL {
+                self.note("nonsense", 1);
+                if !open::NONSENSE_RELEASES_EVERYBODY {
+                    return;
+                }
+            } else {
+                self.note("healed", 1);
+                self.append(issued + 1, known.issued);
+                self.counts.issued = known.issued + GAP;
+            }
+        }
+        let released = known.released.min(self.counts.issued);
+        if released > self.counts.released {
+            self.note("a later frontier was known", 1);
+            self.counts.released = released;
+            if self.settling.is_none() {
+                self.note_release();
+            }
+        }
+        let lapsed = known.lapsed.min(self.counts.released);
+        if lapsed > self.counts.lapsed {
+            self.counts.lapsed = lapsed;
+            for visitor in self.visitors.iter_mut().filter(|visitor| visitor.number <= lapsed) {
+                visitor.live = false;
+            }
+        }
+    }
+
+    /// What only a line that listens asks for.
+    pub(super) fn hear(&mut self, known: &Known) {
+        if known.epoch != self.counts.epoch {
+            return;
+        }
+        let settling = self.settling.as_mut().expect("asked only while settling");
+        settling.inside = settling.inside.max(known.inside);
+        if let Some(report) = &known.report {
+            self.note("a report was merged", 1);
+            self.merge(report, known.released);
+        }
+    }
+
+    fn merge(&mut self, report: &Report, known_released: Number) {
+        let (clock, wall, issued) = (self.counts.clock_ms, self.last_wall, self.counts.issued);
+        let given = |range: &(Number, Number)| range.0.max(1)..=range.1.min(issued);
+        for number in report.used.iter().flat_map(given) {
+            let visitor = self.visitor(number);
+            (visitor.used, visitor.live) = (true, false);
+        }
+        let (lapsed, released, turn) =
+            (self.counts.lapsed, self.counts.released.min(known_released), self.turn);
+        for number in report.live.iter().flat_map(given) {
+            let visitor = self.visitor(number);
+            if !visitor.used && number > lapsed && number <= released {
+                (visitor.live, visitor.seen) = (true, turn);
+            }
+        }
+        for &(number, place) in report.express.iter().filter(|(number, _)| *number <= issued) {
+            let visitor = self.visitor(number);
+            if visitor.ordinary() {
+                visitor.take(Where::Express { place, heard: clock });
+            }
+        }
+        for &number in report.called.iter().filter(|number| **number <= issued) {
+            let visitor = self.visitor(number);
+            if matches!(visitor.found, Where::Line | Where::Express { .. } | Where::Strayed { .. })
+            {
+                visitor.take(Where::Called { at: clock, heard: clock });
+            }
+        }
+        for &(number, why) in report.ended.iter().filter(|(number, _)| *number <= issued) {
+            let serial = self.next_ending();
+            let visitor = self.visitor(number);
+            let seat = match &visitor.found {
+                // Who merely went idle may be back since.
+                Where::Inside(_) | Where::Ended { .. } if why == Ending::Idle => continue,
+                Where::Inside(seat) => seat.clone(),
+                Where::Ended { why: Ending::Idle, seat, .. } if !open::IDLE_OUTLASTS_A_REPORT => {
+                    seat.clone()
+                }
+                Where::Ended { .. } => continue,
+                _ => {
+                    let terms = Terms { admitted_ms: wall, issued_ms: wall, expires_ms: wall };
+                    Box::new(Seat { entered: clock, free_at: clock, terms })
+                }
+            };
+            visitor.take(Where::Ended { why, at: clock, serial, seat });
+        }
+        self.counts.paused |= report.paused;
+    }
+
+    /// Whether the line still listens, and for how long at least.
+    pub(super) fn still_settling(&self) -> Option<u64> {
+        let settling = self.settling.as_ref()?;
+        let left = (settling.since + SETTLING_MS).saturating_sub(self.counts.clock_ms);
+        (left > 0 || self.settings.is_none()).then_some(left)
+    }
+
+    /// The end of settling: whoever may be here is.
+    pub(super) fn settle(&mut self, wall: u64) {
+        let settling = self.settling.take().expect("asked only while settling");
+        for number in self.counts.released + 1..=self.counts.issued {
+            let visitor = self.visitor(number);
+            if visitor.ordinary() && !visitor.used {
+                visitor.live = true;
+            }
+        }
+        self.all_just_seen(!open::SETTLING_FORGETS_THE_HEAD);
+        self.note_release();
+        if self.counts.issued > 0 {
+            self.counts.issued += GAP;
+            (self.credit, self.owed) = (0, 0);
+            self.period_began = self.counts.clock_ms;
+        }
+        let (_, _, inside) = self.tally();
+        self.counts.missing = settling.inside.saturating_sub(inside);
+        self.note("settled", 1);
+        self.note("seats found missing", self.counts.missing);
+        self.missing_until = self.counts.clock_ms + self.settings().session_ms();
+        if self.counts.epoch == 0 {
+            self.period_began = self.counts.clock_ms;
+            self.counts.epoch = wall / 1_000;
+        }
+    }
+
+    /// Everybody here, and at the head, was heard of now.
+    pub(super) fn all_just_seen(&mut self, head: bool) {
+        let (turn, clock) = (self.turn, self.counts.clock_ms);
+        for visitor in &mut self.visitors {
+            if visitor.live {
+                visitor.seen = turn;
+            }
+            if let Where::Express { heard, .. } | Where::Called { heard, .. } = &mut visitor.found
+                && head
+            {
+                *heard = clock;
+            }
+        }
+    }
+}

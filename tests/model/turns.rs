@@ -1,0 +1,154 @@
+//! Steps 12 and 13: whose turn it is, and who comes in at once.
+
+use anteroom::line::{Batch, Claimed, Commanded, Joined, Mode, Number, Pace, Reply, Standing};
+
+use super::{AT_ONCE, Model, Where, open};
+
+impl Model {
+    pub(super) fn release_by_pace(&mut self) {
+        let turns = self.pace_allows().min(self.seats_free());
+        let (count, _) = self.release(turns);
+        if let Some((cost, _)) = Self::cost_and_depth(self.settings().pace) {
+            self.credit -= count * cost;
+        }
+        if let Some(Pace::Rate { rate, burst }) = self.settings().pace
+            && self.credit >= burst * rate.per_ms
+        {
+            self.note("forgiven by rate", u64::from(self.owed > 0));
+            (self.credit, self.owed) = (burst * rate.per_ms, 0);
+        }
+    }
+
+    pub(super) fn release_by_hand(&mut self, count: u64) -> Commanded {
+        let after = self.counts.released;
+        let turns =
+            if self.settings().mode == Mode::Closed { 0 } else { count.min(self.seats_free()) };
+        let (count, express) = self.release(turns);
+        self.note("released by hand", count);
+        self.note("called by hand", express);
+        Commanded::Released { count, express, after, upto: self.counts.released }
+    }
+
+    /// Gives so many turns, in the order of places; how many were given, and to the head.
+    fn release(&mut self, turns: u64) -> (u64, u64) {
+        if turns == 0 {
+            return (0, 0);
+        }
+        let mut waiting: Vec<(Number, bool, Number)> = Vec::new();
+        for visitor in &self.visitors {
+            match visitor.found {
+                Where::Express { place, .. } => waiting.push((place, false, visitor.number)),
+                _ if self.standing_of(visitor) == Standing::Waiting => {
+                    waiting.push((visitor.number, true, visitor.number));
+                }
+                _ => {}
+            }
+        }
+        waiting.sort();
+        let reached = within_a_thousand_steps(&waiting, turns);
+        self.note(
+            "a thousand steps were too few",
+            u64::from(reached < waiting.len().min(turns as usize)),
+        );
+        waiting.truncate(reached);
+
+        let (before, clock) = (self.counts.released, self.counts.clock_ms);
+        let mut express = 0;
+        for &(_, ordinary, number) in &waiting {
+            if ordinary {
+                self.counts.released = number;
+                continue;
+            }
+            express += 1;
+            if let Where::Express { heard, .. } = self.visitor(number).found {
+                let heard = if open::CALL_COUNTS_AS_HEARD { clock } else { heard };
+                self.visitor(number).found = Where::Called { at: clock, heard };
+            }
+        }
+        if self.counts.released > before {
+            self.note_release();
+        }
+        let count = waiting.len() as u64;
+        self.counts.turns += count;
+        (count, express)
+    }
+
+    /// Claims that still waited when they were asked.
+    pub(super) fn enter_waiting_claims(
+        &mut self,
+        batch: &Batch,
+        epoch: u64,
+        wall: u64,
+        reply: &mut Reply,
+    ) {
+        let lasts = self.settings().session_ms();
+        for (number, claimed) in batch.claims.iter().zip(&mut reply.claims) {
+            if *claimed != Claimed::Waiting {
+                continue;
+            }
+            if self.counts.epoch != epoch {
+                *claimed = Claimed::Stale;
+                self.note("a claim went stale on its way", 1);
+                continue;
+            }
+            match self.standing(*number) {
+                Standing::Admitted => {
+                    *claimed = Claimed::Inside(self.enter(*number, lasts, wall));
+                    self.note("a waiting claim entered", 1);
+                }
+                Standing::Active => {
+                    let Where::Inside(seat) = &self.visitor(*number).found else {
+                        unreachable!("active")
+                    };
+                    *claimed = Claimed::Inside(seat.terms);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Newcomers of this batch whose turn it is already.
+    pub(super) fn enter_joins(&mut self, wall: u64, reply: &mut Reply) {
+        let lasts = self.settings().session_first_ms.min(self.settings().session_ms());
+        let mut left = AT_ONCE;
+        if open::EVERY_CLAIM_INSIDE_IS_AN_ENTRY {
+            left -=
+                reply.claims.iter().filter(|claimed| matches!(claimed, Claimed::Inside(_))).count();
+        }
+        for joined in &mut reply.joins {
+            let Joined::Given { first, count, entered, terms, .. } = joined else {
+                continue;
+            };
+            for number in *first..*first + u64::from(*count) {
+                self.note("a thousand entered at once", u64::from(left == 0));
+                if left == 0 || self.standing(number) != Standing::Admitted {
+                    break;
+                }
+                *terms = Some(self.enter(number, lasts, wall));
+                *entered += 1;
+                left -= 1;
+            }
+        }
+    }
+}
+
+/// How many of those who wait get a turn. A step calls one of the head, or goes to the next ordinary
+/// visitor and takes all whose numbers follow within as many as turns are left.
+fn within_a_thousand_steps(waiting: &[(Number, bool, Number)], turns: u64) -> usize {
+    let (mut reached, mut left) = (0, turns);
+    for _ in 0..AT_ONCE {
+        let Some(&(_, ordinary, first)) = waiting.get(reached).filter(|_| left > 0) else {
+            break;
+        };
+        let mut taken = 1;
+        if ordinary {
+            let follows = |(_, ordinary, number): &&(Number, bool, Number)| {
+                *ordinary && number - first < left
+            };
+            taken = waiting[reached..].iter().take_while(follows).count();
+        }
+        reached += taken;
+        left -= taken as u64;
+    }
+    reached
+}
