@@ -40,5 +40,5 @@ $(NODE_READY):
 	npm install --silent --no-fund --no-audit --prefix $(TOOLS) jose@$(JOSE)
 	touch $@
 
-bench: ## measure: the line, the tokens
-	cargo bench --bench line --bench token
+bench: ## measure: the line, the store, the tokens
+	cargo bench --bench line --bench store --bench token

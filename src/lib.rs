@@ -2,6 +2,7 @@
 //!
 //! In reading order:
 //! - [`mod@line`]: who waits, whose turn it is, who is inside. Pure.
+//! - [`store`]: where a line is kept: in memory, or in a file.
 //! - [`token`]: tickets and passes, signed. Pure.
 //! - [`name`]: what may be a room's name.
 //! - [`cli`]: what the command line does.
@@ -9,4 +10,5 @@
 pub mod cli;
 pub mod line;
 pub mod name;
+pub mod store;
 pub mod token;

@@ -4,4 +4,5 @@ mod cli;
 mod line;
 mod line_model;
 mod model;
+mod store;
 mod token;
