@@ -3,6 +3,7 @@
 //! In reading order:
 //! - [`mod@line`]: who waits, whose turn it is, who is inside. Pure.
 //! - [`store`]: where a line is kept: in memory, or in a file.
+//! - [`room`]: a node's view of a line, and its conversation with the store.
 //! - [`token`]: tickets and passes, signed. Pure.
 //! - [`name`]: what may be a room's name.
 //! - [`cli`]: what the command line does.
@@ -10,5 +11,6 @@
 pub mod cli;
 pub mod line;
 pub mod name;
+pub mod room;
 pub mod store;
 pub mod token;

@@ -4,5 +4,6 @@ mod cli;
 mod line;
 mod line_model;
 mod model;
+mod room;
 mod store;
 mod token;

@@ -1,0 +1,168 @@
+//! A node's side of a room: its view of the line, and the conversation that keeps it current.
+//!
+//! Owns what is waiting to be said and who waits for an answer. Decides nothing about visitors: it says
+//! what happened, in [batches](crate::line::Batch), and hands out what the line made of it. Knows nothing of HTTP,
+//! tickets or the kind of store.
+//!
+//! ```text
+//!   requests ─► Desk: newcomers, claims, marks, …   ┐ one exchange at a time;
+//!   requests ◄─ answers, by oneshot                 ├ what arrives meanwhile rides in the next
+//!   requests ◄─ View, read without a lock           ┘
+//! ```
+//! A quiet node adds no waiting: the first thing said starts an exchange at once. A busy one batches by
+//! itself: while an exchange is under way everything else gathers. A batch is sent until it is
+//! answered, the same one under the same sequence, so that nothing is done twice.
+
+mod desk;
+mod drive;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use arc_swap::ArcSwap;
+use tokio::sync::{Notify, oneshot};
+
+pub use desk::Busy;
+use desk::Desk;
+
+use crate::line::{
+    Claimed, Command, Commanded, Done, End, Ending, Joined, Keyed, Number, Offer, Renewal,
+    Standing, View,
+};
+
+/// A room on this node. Cheap to share; everything it is asked between two exchanges it answers itself.
+pub struct Room {
+    name: String,
+    node: u128,
+    view: ArcSwap<View>,
+    desk: Mutex<Desk>,
+    /// Something was said.
+    said: Notify,
+}
+
+/// What a ticket or pass says about whose it is. Only ever made from a verified signature.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Proof {
+    /// The room's generation.
+    pub epoch: u64,
+    /// The visitor's number in it.
+    pub number: Number,
+}
+
+/// A newcomer's outcome: [`Joined`] of one.
+pub type Newcomer = Result<Joined, Busy>;
+
+impl Room {
+    /// A room whose line has not been heard of yet. [`Room::drive`] makes it live.
+    pub fn new(name: impl Into<String>, node: u128, offer: Offer) -> Room {
+        Room {
+            name: name.into(),
+            node,
+            view: ArcSwap::default(),
+            desk: Mutex::new(Desk::new(offer)),
+            said: Notify::new(),
+        }
+    }
+
+    /// The room's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The line as this node last heard of it.
+    pub fn view(&self) -> Arc<View> {
+        self.view.load_full()
+    }
+
+    /// A newcomer wants a number, and to come in if there is room.
+    pub async fn join(&self, keyed: Option<Keyed>) -> Newcomer {
+        self.ask(|desk, answer| desk.join(keyed, answer)).await
+    }
+
+    /// Somebody wants in. A pass that ended by idleness is tried again the same way.
+    pub async fn claim(&self, proof: Proof) -> Result<Claimed, Busy> {
+        match self.known(proof) {
+            true => self.ask(|desk, answer| desk.claim(proof.number, answer)).await,
+            false => Ok(Claimed::Stale),
+        }
+    }
+
+    /// A pass in force was used, and its seat is to last longer.
+    pub async fn renew(&self, proof: Proof, admitted_ms: u64) -> Result<Claimed, Busy> {
+        let renewal = Renewal { number: proof.number, admitted_ms };
+        match self.known(proof) {
+            true => self.ask(|desk, answer| desk.renew(renewal, answer)).await,
+            false => Ok(Claimed::Stale),
+        }
+    }
+
+    /// Somebody gives up their place or their seat.
+    pub async fn leave(&self, proof: Proof) -> Result<Done, Busy> {
+        match self.known(proof) {
+            true => self.ask(|desk, answer| desk.leave(proof.number, answer)).await,
+            false => Ok(Done::Stale),
+        }
+    }
+
+    /// A session ends by the word of the origin.
+    pub async fn end(&self, proof: Proof, why: Ending) -> Result<Done, Busy> {
+        let end = End { number: proof.number, why };
+        match self.known(proof) {
+            true => self.ask(|desk, answer| desk.end(end, answer)).await,
+            false => Ok(Done::Stale),
+        }
+    }
+
+    /// An operator's verb.
+    pub async fn command(&self, command: Command) -> Result<Commanded, Busy> {
+        self.ask(|desk, answer| desk.command(command, answer)).await
+    }
+
+    /// Other settings, with the next exchange.
+    pub fn offer(&self, offer: Offer) {
+        self.desk().offer(offer);
+        self.said.notify_one();
+    }
+
+    /// A waiting visitor was heard of. Costs a bit; said to the line once a period.
+    pub fn seen(&self, proof: Proof) {
+        if !self.known(proof) {
+            return;
+        }
+        let view = self.view.load();
+        let passed =
+            proof.number <= view.counts().released && view.standing(proof.number) == Standing::Away;
+        let urgent = self.desk().seen(proof.number, view.is_express(proof.number), passed);
+        if urgent {
+            self.said.notify_one();
+        }
+    }
+
+    /// Whether the proof is of the present epoch. What it proves beyond what this node has heard of is
+    /// remembered, and the line learns of it first.
+    fn known(&self, proof: Proof) -> bool {
+        let (epoch, issued) = {
+            let view = self.view.load();
+            (view.counts().epoch, view.counts().issued)
+        };
+        let mut desk = self.desk();
+        if (proof.epoch, proof.number) > (epoch, issued) {
+            desk.prove(proof);
+        }
+        desk.enter_epoch(proof.epoch)
+    }
+
+    async fn ask<A>(
+        &self,
+        say: impl FnOnce(&mut Desk, oneshot::Sender<A>) -> Result<(), Busy>,
+    ) -> Result<A, Busy> {
+        let (answer, told) = oneshot::channel();
+        say(&mut self.desk(), answer)?;
+        self.said.notify_one();
+        told.await.map_err(|_| Busy::Stopped)
+    }
+
+    /// Nothing can panic while it is held, so a poisoned desk is as good as any.
+    fn desk(&self) -> MutexGuard<'_, Desk> {
+        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,333 @@
+//! What is waiting to be said, and who waits for the answer.
+//!
+//! Owns the order of arrival and the bounds: at a bound newcomers are told so at once, instead of waiting
+//! for an answer that comes too late. Never waits itself.
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+use tokio::sync::oneshot::Sender;
+
+use super::Proof;
+use crate::line::bits::Bitmap;
+use crate::line::{
+    Batch, Claimed, Command, Commanded, Done, End, Join, Joined, Keyed, MAX_BULK, MAX_ITEMS,
+    Number, Offer, Refusal, Renewal, Reply,
+};
+
+/// Newcomers who may wait for a number at once: two seconds of a crowd of 50,000 a second. Whoever comes
+/// later is told to try again, which is sooner than an answer would be.
+const MAX_NEWCOMERS: usize = 100_000;
+/// Everything else that may wait: ten exchanges' worth.
+const MAX_WAITING: usize = 10 * MAX_ITEMS;
+
+/// Why there is no answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Busy {
+    /// Too many wait for one already.
+    #[error("the node is at its bound, try again in a moment")]
+    Full,
+    /// The room is being given up.
+    #[error("the node is stopping")]
+    Stopped,
+}
+
+/// A list of questions of one kind.
+type Asked<Q, A> = VecDeque<(Q, Sender<A>)>;
+
+pub(super) struct Desk {
+    /// Of every number here.
+    epoch: u64,
+    offer: Offer,
+    /// The line has not been told of it yet.
+    offer_due: bool,
+    newcomers: Asked<Option<Keyed>, Joined>,
+    claims: Asked<Number, Claimed>,
+    renewals: Asked<Renewal, Claimed>,
+    leaves: Asked<Number, Done>,
+    ends: Asked<End, Done>,
+    commands: Asked<Command, Commanded>,
+    /// Numbers whose visitor went away before they were told: nobody will use them.
+    unwanted: Vec<Number>,
+    marks: Vec<Number>,
+    present: Vec<Number>,
+    returns: Vec<Number>,
+    /// Who was marked in this period.
+    marked: Bitmap,
+    period_began: Instant,
+    proof: Proof,
+}
+
+/// One batch's worth, and who waits for what of it.
+#[derive(Default)]
+pub(super) struct Said {
+    pub(super) batch: Batch,
+    /// Those of `batch.joins`, a run's one after the other.
+    newcomers: Vec<Sender<Joined>>,
+    claims: Vec<Sender<Claimed>>,
+    renewals: Vec<Sender<Claimed>>,
+    leaves: Vec<Sender<Done>>,
+    ends: Vec<Sender<Done>>,
+    commands: Vec<Sender<Commanded>>,
+}
+
+impl Desk {
+    pub(super) fn new(offer: Offer) -> Desk {
+        Desk {
+            epoch: 0,
+            offer,
+            offer_due: true,
+            newcomers: VecDeque::new(),
+            claims: VecDeque::new(),
+            renewals: VecDeque::new(),
+            leaves: VecDeque::new(),
+            ends: VecDeque::new(),
+            commands: VecDeque::new(),
+            unwanted: Vec::new(),
+            marks: Vec::new(),
+            present: Vec::new(),
+            returns: Vec::new(),
+            marked: Bitmap::default(),
+            period_began: Instant::now(),
+            proof: Proof { epoch: 0, number: 0 },
+        }
+    }
+
+    /// Numbers of an earlier epoch mean nothing in a later one: whatever is waiting about them is stale.
+    /// Whether `epoch` is the present one.
+    pub(super) fn enter_epoch(&mut self, epoch: u64) -> bool {
+        if epoch > self.epoch {
+            self.epoch = epoch;
+            for list in [&mut self.marks, &mut self.present, &mut self.returns, &mut self.unwanted]
+            {
+                list.clear();
+            }
+            self.marked.wipe();
+            dismiss(&mut self.claims, Claimed::Stale);
+            dismiss(&mut self.renewals, Claimed::Stale);
+            dismiss(&mut self.leaves, Done::Stale);
+            dismiss(&mut self.ends, Done::Stale);
+        }
+        epoch == self.epoch
+    }
+
+    pub(super) fn offer(&mut self, offer: Offer) {
+        self.offer = offer;
+        self.offer_due = true;
+    }
+
+    /// The settings to be told while the line has none, or may have lost them.
+    pub(super) fn standing_offer(&self) -> Offer {
+        self.offer.clone()
+    }
+
+    pub(super) fn prove(&mut self, proof: Proof) {
+        if (proof.epoch, proof.number) > (self.proof.epoch, self.proof.number) {
+            self.proof = proof;
+        }
+    }
+
+    /// The highest that any signature has proven.
+    pub(super) fn proof(&self) -> Proof {
+        self.proof
+    }
+
+    pub(super) fn join(
+        &mut self,
+        keyed: Option<Keyed>,
+        answer: Sender<Joined>,
+    ) -> Result<(), Busy> {
+        put(&mut self.newcomers, keyed, answer, MAX_NEWCOMERS)
+    }
+
+    pub(super) fn claim(&mut self, number: Number, answer: Sender<Claimed>) -> Result<(), Busy> {
+        put(&mut self.claims, number, answer, MAX_WAITING)
+    }
+
+    pub(super) fn renew(&mut self, renewal: Renewal, answer: Sender<Claimed>) -> Result<(), Busy> {
+        put(&mut self.renewals, renewal, answer, MAX_WAITING)
+    }
+
+    pub(super) fn leave(&mut self, number: Number, answer: Sender<Done>) -> Result<(), Busy> {
+        put(&mut self.leaves, number, answer, MAX_WAITING)
+    }
+
+    pub(super) fn end(&mut self, end: End, answer: Sender<Done>) -> Result<(), Busy> {
+        put(&mut self.ends, end, answer, MAX_WAITING)
+    }
+
+    pub(super) fn command(
+        &mut self,
+        command: Command,
+        answer: Sender<Commanded>,
+    ) -> Result<(), Busy> {
+        put(&mut self.commands, command, answer, MAX_WAITING)
+    }
+
+    /// Notes a sign of life, once a period; whether the line should hear of it soon.
+    pub(super) fn seen(&mut self, number: Number, express: bool, passed: bool) -> bool {
+        let list = match (express, passed) {
+            (true, _) => &mut self.present,
+            (false, true) => &mut self.returns,
+            (false, false) => &mut self.marks,
+        };
+        // A return is worth saying again: its first answer may have been "not yet".
+        if (!self.marked.set(number) && !passed) || list.len() as u64 >= MAX_BULK {
+            return false;
+        }
+        list.push(number);
+        passed
+    }
+
+    /// Starts a new period if the last one is over.
+    pub(super) fn turn_period(&mut self, period: Duration) {
+        if self.period_began.elapsed() >= period {
+            self.marked.wipe();
+            self.period_began = Instant::now();
+        }
+    }
+
+    /// As much as one batch may carry, oldest first, kind by kind: what frees seats before what takes them.
+    pub(super) fn take(&mut self) -> Said {
+        let mut said = Said::default();
+        let batch = &mut said.batch;
+        batch.epoch = self.epoch;
+        batch.offer = std::mem::take(&mut self.offer_due).then(|| self.offer.clone());
+        batch.marks = std::mem::take(&mut self.marks);
+        let mut room = MAX_ITEMS;
+        batch.leaves = some(&mut self.unwanted, &mut room);
+        batch.present = some(&mut self.present, &mut room);
+        batch.returns = some(&mut self.returns, &mut room);
+        move_to(&mut self.commands, &mut batch.commands, &mut said.commands, &mut room);
+        // Answers stand in the order of the list, and the unwanted have none: see `told`.
+        move_to(&mut self.leaves, &mut batch.leaves, &mut said.leaves, &mut room);
+        move_to(&mut self.ends, &mut batch.ends, &mut said.ends, &mut room);
+        move_to(&mut self.renewals, &mut batch.renewals, &mut said.renewals, &mut room);
+        move_to(&mut self.claims, &mut batch.claims, &mut said.claims, &mut room);
+        let mut runs = room; // Every run and every keyed newcomer takes one.
+        while let Some((keyed, _)) = self.newcomers.front() {
+            let goes_on = keyed.is_none() && matches!(batch.joins.last(), Some(Join::Plain(_)));
+            if !goes_on && runs == 0 {
+                break;
+            }
+            let Some((keyed, answer)) = self.newcomers.pop_front() else { break };
+            said.newcomers.push(answer);
+            match (keyed, batch.joins.last_mut()) {
+                (None, Some(Join::Plain(count))) => *count += 1,
+                (None, _) => batch.joins.push(Join::Plain(1)),
+                (Some(keyed), _) => batch.joins.push(Join::Keyed(keyed)),
+            }
+            runs -= usize::from(!goes_on);
+        }
+        said
+    }
+
+    /// Numbers of `epoch` that were given to nobody.
+    pub(super) fn unwanted(&mut self, epoch: u64, numbers: Vec<Number>) {
+        if epoch == self.epoch {
+            self.unwanted.extend(numbers);
+        }
+    }
+}
+
+fn put<Q, A>(
+    list: &mut Asked<Q, A>,
+    question: Q,
+    answer: Sender<A>,
+    bound: usize,
+) -> Result<(), Busy> {
+    if list.len() >= bound {
+        return Err(Busy::Full);
+    }
+    list.push_back((question, answer));
+    Ok(())
+}
+
+fn dismiss<Q, A: Copy>(list: &mut Asked<Q, A>, answer: A) {
+    for (_, waiting) in list.drain(..) {
+        let _ = waiting.send(answer);
+    }
+}
+
+/// The first `room` of a list.
+fn some(list: &mut Vec<Number>, room: &mut usize) -> Vec<Number> {
+    let taken: Vec<Number> = list.drain(..list.len().min(*room)).collect();
+    *room -= taken.len();
+    taken
+}
+
+fn move_to<Q, A>(
+    from: &mut Asked<Q, A>,
+    questions: &mut Vec<Q>,
+    answers: &mut Vec<Sender<A>>,
+    room: &mut usize,
+) {
+    let count = from.len().min(*room);
+    *room -= count;
+    for (question, answer) in from.drain(..count) {
+        questions.push(question);
+        answers.push(answer);
+    }
+}
+
+impl Said {
+    /// Whether anybody waits for what the line makes of it.
+    pub(super) fn is_asked(&self) -> bool {
+        let Said { newcomers, claims, renewals, leaves, ends, commands, .. } = self;
+        let unasked = newcomers.is_empty() && claims.is_empty() && renewals.is_empty();
+        !(unasked && leaves.is_empty() && ends.is_empty() && commands.is_empty())
+    }
+
+    /// Hands out the answers. Numbers whose visitor no longer waits come back: they are to be left again.
+    pub(super) fn told(self, reply: &Reply) -> Vec<Number> {
+        let mut unwanted = Vec::new();
+        let mut newcomers = self.newcomers.into_iter();
+        for (join, joined) in self.batch.joins.iter().zip(&reply.joins) {
+            let people = match join {
+                Join::Plain(count) => *count,
+                Join::Keyed(_) => 1,
+            };
+            for (nth, answer) in (0..people).zip(&mut newcomers) {
+                let one = one_of(*joined, nth);
+                if let (Err(_), Joined::Given { epoch, first, .. }) = (answer.send(one), one)
+                    && epoch == reply.counts.epoch
+                {
+                    unwanted.push(first);
+                }
+            }
+        }
+        hand_out(self.claims, &reply.claims);
+        hand_out(self.renewals, &reply.renewals);
+        let own = self.batch.leaves.len() - self.leaves.len();
+        hand_out(self.leaves, reply.leaves.get(own..).unwrap_or_default());
+        hand_out(self.ends, &reply.ends);
+        hand_out(self.commands, &reply.commands);
+        unwanted
+    }
+}
+
+/// Whoever no longer waits has gone, and nothing is lost with them but the answer.
+fn hand_out<A: Copy>(answers: Vec<Sender<A>>, told: &[A]) {
+    for (answer, told) in answers.into_iter().zip(told) {
+        let _ = answer.send(*told);
+    }
+}
+
+/// What a run's outcome is to the `nth` of it.
+fn one_of(joined: Joined, nth: u32) -> Joined {
+    match joined {
+        Joined::Given { count, .. } if nth >= count => Joined::Refused(Refusal::Full),
+        Joined::Given { epoch, first, entered, joined_ms, terms, .. } => {
+            let inside = nth < entered;
+            Joined::Given {
+                epoch,
+                first: first + u64::from(nth),
+                count: 1,
+                entered: u32::from(inside),
+                joined_ms,
+                terms: terms.filter(|_| inside),
+            }
+        }
+        other => other,
+    }
+}
