@@ -5,10 +5,12 @@
 //! - [`store`]: where a line is kept: in memory, or in a file.
 //! - [`room`]: a node's view of a line, and its conversation with the store.
 //! - [`token`]: tickets and passes, signed. Pure.
+//! - [`gateway`]: which room guards a request. Pure so far.
 //! - [`name`]: what may be a room's name.
 //! - [`cli`]: what the command line does.
 
 pub mod cli;
+pub mod gateway;
 pub mod line;
 pub mod name;
 pub mod room;

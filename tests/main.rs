@@ -1,6 +1,7 @@
 //! Every test of the product in one binary; one module a promise to a user.
 
 mod cli;
+mod gateway;
 mod line;
 mod line_model;
 mod model;

@@ -1,0 +1,128 @@
+//! What a path may mean to the origin behind us.
+//!
+//! Owns the readings of a path; knows no rooms and no rules. An origin is free to decode `%2f`, to take
+//! `\` for `/`, to drop `;v=1` from a segment, or to do none of it. Whoever guards `/checkout` must
+//! know all of `/./checkout`, `/%63heckout`, `//checkout`, `/x/../checkout`, `/%2fcheckout`, `/checkout;a`
+//! and `/%2563heckout` to be ways there. So a path has two readings:
+//!
+//! | reading | as whom |
+//! |---|---|
+//! | plain | a careful server (RFC 3986): unreserved characters decoded, dots and double slashes resolved |
+//! | loose | the most careless one: everything decoded, again and again, `\` is `/`, parameters dropped |
+//!
+//! A room guards a path if either reading lies in it. A rule that lets by counts only if the two agree.
+
+use std::borrow::Cow;
+
+/// Careless servers decode once too often; nobody was seen to do it more than twice.
+const MAX_DECODINGS: usize = 3;
+
+/// What gives a path its parts, or hides what does.
+const STRUCTURE: &[u8] = b"/\\;%\0";
+
+/// A path in both readings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Readings<'a> {
+    plain: Cow<'a, str>,
+    /// `None`: the same.
+    loose: Option<String>,
+    certain: bool,
+}
+
+impl<'a> Readings<'a> {
+    /// Reads a request's path, without its query.
+    pub fn of(raw: &'a str) -> Readings<'a> {
+        if is_simple(raw) {
+            return Readings { plain: Cow::Borrowed(raw), loose: None, certain: true };
+        }
+        let plain = resolve(&decode(raw, is_unreserved));
+        let loose = loosely(raw);
+        // An escaped space is a space to everybody; an escaped slash is one only to some.
+        let certain = decode(&plain, |byte| !STRUCTURE.contains(&byte)) == loose;
+        let loose = (loose != plain).then_some(loose);
+        Readings { plain: Cow::Owned(plain), loose, certain }
+    }
+
+    /// As a careful server reads it.
+    pub fn plain(&self) -> &str {
+        &self.plain
+    }
+
+    /// Every reading there is.
+    pub fn all(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(self.plain()).chain(self.loose.as_deref())
+    }
+
+    /// Whether every origin reads it alike.
+    pub fn is_certain(&self) -> bool {
+        self.certain
+    }
+}
+
+/// Nothing in it that anybody could read otherwise: nearly every path there is.
+fn is_simple(raw: &str) -> bool {
+    let ordinary = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/!$&'()*+,=:@".contains(&byte);
+    let dotted = |raw: &str| raw.split('/').any(|segment| matches!(segment, "." | ".."));
+    raw.starts_with('/') && raw.bytes().all(ordinary) && !raw.contains("//") && !dotted(raw)
+}
+
+fn is_unreserved(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-._~".contains(&byte)
+}
+
+/// Replaces the escapes of the bytes that `wanted` picks; what is no escape stays as it is.
+fn decode(path: &str, wanted: impl Fn(u8) -> bool) -> String {
+    let bytes = path.as_bytes();
+    let mut decoded = Vec::with_capacity(bytes.len());
+    let mut rest = bytes;
+    while let Some((first, after)) = rest.split_first() {
+        match escape(rest).filter(|byte| wanted(*byte)) {
+            Some(byte) => {
+                decoded.push(byte);
+                rest = &rest[3..];
+            }
+            None => {
+                decoded.push(*first);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8_lossy(&decoded).into_owned()
+}
+
+/// The byte of an escape at the beginning.
+fn escape(bytes: &[u8]) -> Option<u8> {
+    let [b'%', high, low, ..] = bytes else { return None };
+    let digit = |byte: u8| char::from(byte).to_digit(16);
+    Some((digit(*high)? * 16 + digit(*low)?) as u8)
+}
+
+/// Drops empty and dot segments; always begins with a slash.
+fn resolve(path: &str) -> String {
+    let mut segments: Vec<&str> = Vec::new();
+    for segment in path.split('/') {
+        match segment {
+            "" | "." => {}
+            ".." => _ = segments.pop(),
+            segment => segments.push(segment),
+        }
+    }
+    let last = path.rsplit('/').next().unwrap_or_default();
+    let folder = matches!(last, "" | "." | "..") && !segments.is_empty();
+    format!("/{}{}", segments.join("/"), if folder { "/" } else { "" })
+}
+
+fn loosely(raw: &str) -> String {
+    let mut path = raw.to_owned();
+    for _ in 0..MAX_DECODINGS {
+        let decoded = decode(&path, |_| true);
+        if decoded == path {
+            break;
+        }
+        path = decoded;
+    }
+    let path: String =
+        path.chars().filter(|c| *c != '\0').map(|c| if c == '\\' { '/' } else { c }).collect();
+    let bare = path.split('/').map(|segment| segment.split(';').next().unwrap_or_default());
+    resolve(&bare.collect::<Vec<_>>().join("/"))
+}

@@ -1,0 +1,224 @@
+//! Which room guards a request, and where it would go.
+//!
+//! Owns the rules an operator wrote about hosts, paths and exceptions, and makes them hard to walk
+//! around: a host nobody names goes nowhere, a path counts in every reading an origin could give it, the
+//! most specific room wins, and an exception needs certainty. Decides nothing about visitors.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+
+use ipnet::IpNet;
+
+use super::path::Readings;
+
+/// What an operator wrote about one room.
+#[derive(Clone, Debug, Default)]
+pub struct Guard {
+    /// The room's name.
+    pub room: String,
+    /// Where its visitors go.
+    pub origin: String,
+    /// `shop.example.com` or `*.example.com`. `None`: any host. Empty: none, it is asked by its API only.
+    pub hosts: Option<Vec<String>>,
+    /// `/checkout` or `/drop/*`. `None`: every path.
+    pub paths: Option<Vec<String>>,
+    /// Exceptions.
+    pub bypass: Vec<Bypass>,
+}
+
+/// Who need not wait.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Bypass {
+    /// Requests for this path, `/static/*`.
+    Path(String),
+    /// Clients from there.
+    Address(IpNet),
+    /// Requests with this header and exactly this value.
+    Header(String, String),
+    /// Requests of this method.
+    Method(String),
+}
+
+/// What of a request decides its way.
+#[derive(Clone, Copy)]
+pub struct Asked<'a> {
+    /// `Host`, with or without a port.
+    pub host: &'a str,
+    /// Without the query.
+    pub path: &'a str,
+    /// `GET`.
+    pub method: &'a str,
+    /// The client's, as far as trusted proxies say.
+    pub address: IpAddr,
+    /// The values of a header, by its lower-case name.
+    pub header: &'a dyn Fn(&str) -> Option<&'a [u8]>,
+}
+
+/// Where a request goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way<'a> {
+    /// Nobody here is called so: 421.
+    Misdirected,
+    /// Outside every room.
+    Open {
+        /// To this origin.
+        origin: &'a str,
+    },
+    /// Guarded by a room, and an exception lets it by.
+    Bypassed {
+        /// The room.
+        room: &'a str,
+        /// To this origin.
+        origin: &'a str,
+    },
+    /// Guarded by a room.
+    Guarded {
+        /// The room.
+        room: &'a str,
+        /// To this origin, once admitted.
+        origin: &'a str,
+    },
+}
+
+/// The rules, ready for use.
+#[derive(Debug, Default)]
+pub struct Routes {
+    guards: Vec<Guard>,
+    /// Exact host → what is said about it.
+    exact: HashMap<String, Site>,
+    /// `.example.com` → likewise, the longest first.
+    wild: Vec<(String, Site)>,
+    any: Site,
+}
+
+/// A host, or several: its origin, and the rooms on it by index.
+#[derive(Clone, Debug, Default)]
+struct Site {
+    origin: Option<String>,
+    rooms: Vec<usize>,
+}
+
+impl Routes {
+    /// From rooms, and from the origins of hosts that are outside of them.
+    pub fn new(guards: Vec<Guard>, sites: &[(String, String)]) -> Routes {
+        let mut routes = Routes { guards, ..Routes::default() };
+        for (host, origin) in sites {
+            routes.site(host).origin.get_or_insert_with(|| origin.clone());
+        }
+        for index in 0..routes.guards.len() {
+            let Guard { hosts, origin, .. } = routes.guards[index].clone();
+            for host in hosts.unwrap_or_else(|| vec!["*".to_owned()]) {
+                let site = routes.site(&host);
+                site.rooms.push(index);
+                site.origin.get_or_insert_with(|| origin.clone());
+            }
+        }
+        routes.wild.sort_by_key(|(suffix, _)| std::cmp::Reverse(suffix.len()));
+        routes
+    }
+
+    fn site(&mut self, host: &str) -> &mut Site {
+        let host = host.to_ascii_lowercase();
+        match host.strip_prefix('*') {
+            Some("") => &mut self.any,
+            Some(suffix) => {
+                let known = self.wild.iter().position(|(other, _)| other == suffix);
+                let index = known.unwrap_or_else(|| {
+                    self.wild.push((suffix.to_owned(), Site::default()));
+                    self.wild.len() - 1
+                });
+                &mut self.wild[index].1
+            }
+            None => self.exact.entry(host).or_default(),
+        }
+    }
+
+    /// Where a request goes.
+    pub fn way(&self, asked: &Asked<'_>) -> Way<'_> {
+        let host = bare_host(asked.host);
+        let sites = self.sites(&host);
+        let readings = Readings::of(asked.path);
+        // The most specific host first; on it, the most specific path in any reading.
+        let guard = sites.iter().find_map(|site| {
+            let rooms = site.rooms.iter().map(|index| &self.guards[*index]);
+            let matching = rooms.filter_map(|guard| Some((guard.depth(&readings)?, guard)));
+            // Of equals the first that was written.
+            let (_, guard) =
+                matching.reduce(|best, next| if next.0 > best.0 { next } else { best })?;
+            Some(guard)
+        });
+        match guard {
+            Some(guard) if guard.lets_by(asked, &readings) => {
+                Way::Bypassed { room: &guard.room, origin: &guard.origin }
+            }
+            Some(guard) => Way::Guarded { room: &guard.room, origin: &guard.origin },
+            None => match sites.iter().find_map(|site| site.origin.as_deref()) {
+                Some(origin) => Way::Open { origin },
+                None => Way::Misdirected,
+            },
+        }
+    }
+
+    /// What is said about a host, most specific first.
+    fn sites(&self, host: &str) -> Vec<&Site> {
+        let exact = self.exact.get(host);
+        // A wildcard stands for one or more labels, never for none.
+        let wild = self
+            .wild
+            .iter()
+            .filter(|(suffix, _)| host.len() > suffix.len() && host.ends_with(suffix.as_str()));
+        exact.into_iter().chain(wild.map(|(_, site)| site)).chain([&self.any]).collect()
+    }
+}
+
+/// Lower case, without a port or a final dot.
+fn bare_host(host: &str) -> String {
+    let name = match host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        Some((address, _)) => address,
+        None => host.split(':').next().unwrap_or_default(),
+    };
+    name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase()
+}
+
+/// How much of a path a pattern fixes, if it fits: `/drop/*` is everything below `/drop` and itself,
+/// `/checkout` is itself, with or without a slash at the end.
+fn fits(pattern: &str, path: &str) -> Option<usize> {
+    let (stem, open) = match pattern.strip_suffix("/*") {
+        Some(stem) => (stem, true),
+        None => (pattern.strip_suffix('/').unwrap_or(pattern), false),
+    };
+    let rest = path.strip_prefix(stem)?;
+    let inside = matches!(rest, "" | "/") || (open && rest.starts_with('/'));
+    inside.then_some(2 * pattern.len() + usize::from(!open))
+}
+
+impl Guard {
+    /// How specifically this room guards a path, in any reading of it.
+    fn depth(&self, readings: &Readings<'_>) -> Option<usize> {
+        match &self.paths {
+            None => Some(0),
+            Some(patterns) => {
+                let in_any =
+                    |pattern: &String| readings.all().filter_map(|path| fits(pattern, path)).max();
+                patterns.iter().filter_map(in_any).max()
+            }
+        }
+    }
+
+    fn lets_by(&self, asked: &Asked<'_>, readings: &Readings<'_>) -> bool {
+        let applies = |rule: &Bypass| match rule {
+            Bypass::Path(pattern) => fits(pattern, readings.plain()).is_some(),
+            Bypass::Address(net) => net.contains(&asked.address),
+            Bypass::Header(name, value) => (asked.header)(&name.to_ascii_lowercase())
+                .is_some_and(|found| same(found, value.as_bytes())),
+            Bypass::Method(method) => method == asked.method,
+        };
+        readings.is_certain() && self.bypass.iter().any(applies)
+    }
+}
+
+/// Compares without telling by its time where the two differ: the value is a secret.
+fn same(found: &[u8], value: &[u8]) -> bool {
+    let differing = found.iter().zip(value).fold(0, |all, (one, other)| all | (one ^ other));
+    found.len() == value.len() && differing == 0
+}

@@ -1,0 +1,199 @@
+//! Rooms guard what they say they guard, however it is asked for.
+
+use std::net::IpAddr;
+
+use anteroom::gateway::path::Readings;
+use anteroom::gateway::route::{Asked, Bypass, Guard, Routes, Way};
+use proptest::prelude::*;
+
+fn guard(room: &str, hosts: &[&str], paths: &[&str]) -> Guard {
+    let some = |list: &[&str]| {
+        (!list.is_empty()).then(|| list.iter().map(|one| (*one).to_owned()).collect())
+    };
+    Guard {
+        room: room.into(),
+        origin: format!("{room}-origin"),
+        hosts: some(hosts),
+        paths: some(paths),
+        bypass: vec![],
+    }
+}
+
+/// A GET from nowhere in particular.
+fn get<'a>(host: &'a str, path: &'a str) -> Asked<'a> {
+    Asked { host, path, method: "GET", address: IpAddr::from([192, 0, 2, 7]), header: &|_| None }
+}
+
+/// The room that guards it.
+fn room<'a>(routes: &'a Routes, host: &str, path: &str) -> Option<&'a str> {
+    match routes.way(&get(host, path)) {
+        Way::Guarded { room, .. } => Some(room),
+        _ => None,
+    }
+}
+
+#[test]
+fn a_host_nobody_names_goes_nowhere() {
+    let routes = Routes::new(vec![guard("sale", &["shop.example.com"], &[])], &[]);
+    assert_eq!(room(&routes, "shop.example.com", "/"), Some("sale"));
+    for host in
+        ["", "example.com", "evil.example", "shop.example.com.evil.example", "xshop.example.com"]
+    {
+        assert_eq!(routes.way(&get(host, "/")), Way::Misdirected, "{host}");
+    }
+    for host in ["SHOP.Example.COM", "shop.example.com.", "shop.example.com:8443"] {
+        assert_eq!(room(&routes, host, "/"), Some("sale"), "{host}");
+    }
+}
+
+#[test]
+fn a_wildcard_stands_for_labels_never_for_none() {
+    let routes = Routes::new(vec![guard("sale", &["*.example.com"], &[])], &[]);
+    assert_eq!(room(&routes, "a.example.com", "/"), Some("sale"));
+    assert_eq!(room(&routes, "b.a.example.com", "/"), Some("sale"));
+    assert_eq!(routes.way(&get("example.com", "/")), Way::Misdirected);
+    assert_eq!(routes.way(&get("badexample.com", "/")), Way::Misdirected);
+}
+
+#[test]
+fn the_most_specific_room_wins() {
+    let routes = Routes::new(
+        vec![
+            guard("any", &[], &[]),
+            guard("wild", &["*.example.com"], &[]),
+            guard("shop", &["shop.example.com"], &["/*"]),
+            guard("drop", &["shop.example.com"], &["/drop/*"]),
+            guard("one", &["shop.example.com"], &["/drop/one"]),
+        ],
+        &[],
+    );
+    for (host, path, expected) in [
+        ("elsewhere.example", "/", "any"),
+        ("www.example.com", "/drop/one", "wild"),
+        ("shop.example.com", "/", "shop"),
+        ("shop.example.com", "/dropped", "shop"),
+        ("shop.example.com", "/drop", "drop"),
+        ("shop.example.com", "/drop/two", "drop"),
+        ("shop.example.com", "/drop/one", "one"),
+        ("shop.example.com", "/drop/one/", "one"),
+        ("shop.example.com", "/drop/one/more", "drop"),
+    ] {
+        assert_eq!(room(&routes, host, path), Some(expected), "{host}{path}");
+    }
+}
+
+#[test]
+fn a_path_outside_every_room_goes_to_the_hosts_origin() {
+    let sites = [("www.example.com".to_owned(), "www".to_owned())];
+    let routes = Routes::new(vec![guard("sale", &["shop.example.com"], &["/checkout"])], &sites);
+    assert_eq!(routes.way(&get("shop.example.com", "/about")), Way::Open { origin: "sale-origin" });
+    assert_eq!(routes.way(&get("www.example.com", "/checkout")), Way::Open { origin: "www" });
+    let mut api_only = guard("api", &[], &[]);
+    api_only.hosts = Some(vec![]);
+    let routes = Routes::new(vec![api_only], &sites);
+    assert_eq!(routes.way(&get("shop.example.com", "/")), Way::Misdirected);
+}
+
+/// Every one of them reaches `/checkout/pay` on some server.
+const WAYS_ROUND: [&str; 18] = [
+    "/checkout/pay",
+    "//checkout//pay",
+    "/./checkout/./pay",
+    "/static/../checkout/pay",
+    "/static/%2e%2e/checkout/pay",
+    "/static/..%2fcheckout/pay",
+    "/static/..%2Fcheckout%2Fpay",
+    "/static/..%5ccheckout/pay",
+    "/static/..\\checkout\\pay",
+    "\\checkout\\pay",
+    "/%63heckout/pay",
+    "/%2563heckout/pay",
+    "/%252563heckout/pay",
+    "/checkout;v=1/pay",
+    "/checkout/pay;jsessionid=1",
+    "/checkout%3bv=1/pay",
+    "/checkout%00/pay",
+    "/static/%2e%2e%2f%2e%2e%2fcheckout/pay/",
+];
+
+#[test]
+fn there_is_no_way_round() {
+    let mut sale = guard("sale", &["shop.example.com"], &["/checkout/*"]);
+    sale.bypass = vec![Bypass::Path("/static/*".into())];
+    let mut everything = guard("all", &["all.example.com"], &[]);
+    everything.bypass = vec![Bypass::Path("/static/*".into())];
+    let routes = Routes::new(vec![sale, everything], &[]);
+    for path in WAYS_ROUND {
+        assert_eq!(room(&routes, "shop.example.com", path), Some("sale"), "{path}");
+        assert_eq!(
+            room(&routes, "all.example.com", path),
+            Some("all"),
+            "{path}: let by as /static"
+        );
+    }
+    let by = Way::Bypassed { room: "all", origin: "all-origin" };
+    for path in ["/static/app.js", "/static", "/static/a%20b.css", "/static/%7euser/x"] {
+        assert_eq!(routes.way(&get("all.example.com", path)), by, "{path}");
+    }
+    for path in ["/staticx", "/static%2fapp.js", "/static/app.js;x", "/static/%00"] {
+        assert_eq!(room(&routes, "all.example.com", path), Some("all"), "{path}");
+    }
+}
+
+#[test]
+fn exceptions_by_address_header_and_method() {
+    let mut sale = guard("sale", &[], &[]);
+    sale.bypass = vec![
+        Bypass::Address("198.51.100.0/24".parse().expect("a net")),
+        Bypass::Header("X-Probe".into(), "s3cret".into()),
+        Bypass::Method("OPTIONS".into()),
+    ];
+    let routes = Routes::new(vec![sale], &[]);
+    let by = Way::Bypassed { room: "sale", origin: "sale-origin" };
+    let plain = get("h", "/");
+    assert!(matches!(routes.way(&plain), Way::Guarded { .. }));
+    assert_eq!(routes.way(&Asked { method: "OPTIONS", ..plain }), by);
+    assert!(matches!(routes.way(&Asked { method: "options", ..plain }), Way::Guarded { .. }));
+    assert_eq!(routes.way(&Asked { address: IpAddr::from([198, 51, 100, 9]), ..plain }), by);
+    for (value, expected) in [("s3cret", true), ("s3cre", false), ("s3crets", false), ("", false)] {
+        let header = |name: &str| (name == "x-probe").then_some(value.as_bytes());
+        let way = routes.way(&Asked { header: &header, ..plain });
+        assert_eq!(way == by, expected, "{value:?}");
+    }
+}
+
+proptest! {
+    /// However a guarded path is dressed up, it stays guarded.
+    #[test]
+    fn a_dressed_up_path_stays_guarded(
+        dressing in prop::collection::vec((0..6u8, any::<prop::sample::Index>()), 0..6),
+        tail in "[a-z]{0,8}",
+    ) {
+        let mut path = format!("/checkout/{tail}");
+        for (kind, index) in dressing {
+            let slashes: Vec<usize> = path.match_indices('/').map(|(at, _)| at).collect();
+            let at = slashes[index.index(slashes.len())];
+            let letters: Vec<usize> = path.char_indices().filter(|(_, c)| c.is_ascii_lowercase()).map(|(at, _)| at).collect();
+            let letter = letters[index.index(letters.len())];
+            match kind {
+                0 => path.insert(at, '/'),
+                1 => path.insert_str(at, "/."),
+                2 => path.insert_str(at, "/x/.."),
+                3 if at > 0 => path.replace_range(at..=at, "%2f"),
+                4 if at > 0 => path.insert_str(at, ";p=1"),
+                5 if !path[..letter].ends_with(|c: char| c == '%' || c.is_ascii_digit()) && !path[..letter].contains(';') =>
+                    path.replace_range(letter..=letter, &format!("%{:02X}", path.as_bytes()[letter])),
+                _ => {}
+            }
+        }
+        let routes = Routes::new(vec![guard("sale", &[], &["/checkout/*"])], &[("*".into(), "x".into())]);
+        prop_assert_eq!(room(&routes, "h", &path), Some("sale"), "{}", path);
+    }
+
+    /// Bytes from outside never panic, and a simple path is read as it stands.
+    #[test]
+    fn any_path_has_a_reading(path in ".{0,60}") {
+        let readings = Readings::of(&path);
+        prop_assert!(readings.all().all(|reading| reading.starts_with('/')));
+    }
+}
