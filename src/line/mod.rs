@@ -117,6 +117,7 @@ mod batch;
 pub(crate) mod bits;
 mod check;
 mod claim;
+mod endings;
 mod estimate;
 mod express;
 mod heal;

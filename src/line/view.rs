@@ -4,12 +4,12 @@
 //! the line says. Immutable once built and swapped whole, so any number of requests read it without
 //! a lock. Positions are exact as of the last sweep; who joined since counts as here.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use super::batch::{Batch, Counts, Ending, Have, Known, Number, Reason, Reply, Report, Standing};
+use super::endings::Endings;
 use super::estimate::{self, Eta};
 use super::settings::Settings;
 use super::state::Line;
@@ -61,7 +61,7 @@ pub struct View {
     counts: Counts,
     bits: Arc<Bits>,
     head: Arc<Head>,
-    ended: Arc<HashMap<Number, Ending>>,
+    ended: Endings,
     ended_serial: u64,
     settings: Option<Arc<(u64, Settings)>>,
 }
@@ -166,7 +166,7 @@ impl View {
             *self = View { run: reply.run, ..View::default() };
         }
         if self.counts.epoch != reply.counts.epoch {
-            self.ended = Arc::default();
+            self.ended = Endings::default();
         }
         self.counts = reply.counts;
         let Update { bits, express, ended, settings } = &reply.update;
@@ -176,13 +176,14 @@ impl View {
         if let Some(express) = express {
             self.head = Arc::new(Head::new(express.clone()));
         }
-        if let Some((last, ..)) = ended.last() {
-            let all = Arc::make_mut(&mut self.ended);
-            all.extend(ended.iter().map(|(_, number, why)| (*number, *why)));
-            self.ended_serial = *last;
-        }
         if let Some(settings) = settings {
             self.settings = Some(Arc::new(settings.clone()));
+        }
+        if let Some((last, ..)) = ended.last() {
+            let keep_ms = 2 * self.settings().map_or(0, Settings::session_ms);
+            let news = ended.iter().map(|(_, number, why)| (*number, *why));
+            self.ended.add(news, self.counts.clock_ms, keep_ms);
+            self.ended_serial = *last;
         }
     }
 
@@ -224,9 +225,9 @@ impl View {
         if number == 0 || number > issued {
             return Standing::Unknown;
         }
-        match self.ended.get(&number) {
+        match self.ended.get(number) {
             Some(Ending::Completed) => return Standing::Completed,
-            Some(why) => return Standing::Expired(Reason::Ended(*why)),
+            Some(why) => return Standing::Expired(Reason::Ended(why)),
             None => {}
         }
         if let Some((_, standing)) = self.head.find(number) {
@@ -239,6 +240,11 @@ impl View {
             () if number <= released => Standing::Admitted,
             () => Standing::Waiting,
         }
+    }
+
+    /// How a number's session ended, if this node has heard of it.
+    pub fn ending(&self, number: Number) -> Option<Ending> {
+        self.ended.get(number)
     }
 
     /// Whether a number is of the head of the line, and so to be marked one by one.
@@ -278,7 +284,7 @@ impl View {
             used: runs(&map.used, map.from),
             express: self.head.express().collect(),
             called: self.head.lists.called.clone(),
-            ended: self.ended.iter().map(|(number, why)| (*number, *why)).collect(),
+            ended: self.ended.iter().collect(),
             paused: self.counts.paused,
         }
     }
