@@ -4,6 +4,10 @@
 //!
 //! - [`path`]: every way an origin might read a path. Pure.
 //! - [`route`]: which host, which room, which rule lets by. Pure.
+//! - [`intent`]: a person opening a page, or something else. Pure.
+//! - [`mod@decide`]: in, in line, or neither. Pure.
 
+pub mod decide;
+pub mod intent;
 pub mod path;
 pub mod route;

@@ -1,3 +1,4 @@
 //! The way in.
 
+mod decide;
 mod route;

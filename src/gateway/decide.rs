@@ -1,0 +1,173 @@
+//! What becomes of a request to a room: the one decision, whichever door it came through.
+//!
+//! Owns the picture "Life of a request". Pure: facts and a view come in, a decision goes out; whether a
+//! turn has really come only the line says, so what might enter is a question to it ([`Decision::Claim`],
+//! [`Decision::Join`]) and never decided here.
+
+use super::intent::Intent;
+use crate::line::{Ending, Reason, Standing, View};
+use crate::room::Proof;
+
+/// What of a request decides.
+#[derive(Clone, Copy, Debug)]
+pub struct Facts {
+    /// What it is after.
+    pub intent: Intent,
+    /// What it brought, its signature verified.
+    pub carried: Carried,
+    /// The store's time.
+    pub now_ms: u64,
+}
+
+/// What a request brought with it. What is forged, of another room or of a key long gone is nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Carried {
+    /// Nothing.
+    Nothing,
+    /// A place in the line.
+    Ticket {
+        /// Whose.
+        proof: Proof,
+        /// Since when.
+        joined_ms: u64,
+    },
+    /// The right to be inside, still good or not.
+    Pass {
+        /// Whose.
+        proof: Proof,
+        /// When it was made.
+        issued_ms: u64,
+        /// Until when it is good.
+        expires_ms: u64,
+    },
+}
+
+/// What becomes of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// To the origin.
+    Forward {
+        /// Whose pass it is.
+        proof: Proof,
+        /// The seat is to last longer, and the pass with it.
+        renew: bool,
+    },
+    /// Ask the line to let them in: a turn that may have come, a session that may go on.
+    Claim(Proof),
+    /// Ask the line for a number.
+    Join,
+    /// Answered from the view.
+    Answer(Answer),
+}
+
+/// What is answered without asking anybody.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// In the line; this counts as a sign of life.
+    Waiting(Proof),
+    /// Their turn: the next page they open lets them in. A sign of life, too.
+    Admitted(Proof),
+    /// Their turn is over, and others wait: one click to join again.
+    Over(Reason),
+    /// A page in a frame: it opens in a window of its own.
+    Frame,
+    /// A form without the right to be inside: it was not sent.
+    NotSent,
+    /// Anything else: not now, and never a number.
+    Refused,
+}
+
+/// Renewed at most once in an eighth of the idle time: of a visitor's requests one in many costs an exchange.
+const RENEWALS: u64 = 8;
+
+/// The decision.
+pub fn decide(facts: &Facts, view: &View) -> Decision {
+    let epoch = view.counts().epoch;
+    match facts.carried {
+        Carried::Ticket { proof, joined_ms } if proof.epoch >= epoch => {
+            with_ticket(facts, view, proof, joined_ms)
+        }
+        Carried::Pass { proof, issued_ms, expires_ms } if proof.epoch >= epoch => {
+            with_pass(facts, view, proof, issued_ms, expires_ms)
+        }
+        // A generation that is over: whatever it gave is void.
+        _ => with_nothing(facts.intent),
+    }
+}
+
+fn with_nothing(intent: Intent) -> Decision {
+    match intent {
+        Intent::Page => Decision::Join,
+        Intent::Form => Decision::Answer(Answer::NotSent),
+        Intent::Frame => Decision::Answer(Answer::Frame),
+        Intent::Part => Decision::Answer(Answer::Refused),
+    }
+}
+
+fn with_ticket(facts: &Facts, view: &View, proof: Proof, joined_ms: u64) -> Decision {
+    let aged = |max_ms: u64| facts.now_ms.saturating_sub(joined_ms) > max_ms;
+    if view.settings().is_some_and(|settings| aged(settings.ticket_max_ms)) {
+        return with_nothing(facts.intent);
+    }
+    let passed = proof.number <= view.counts().released;
+    match standing(view, proof) {
+        // More than this node has heard of: the line hears of it first.
+        Standing::Unknown => Decision::Claim(proof),
+        Standing::Waiting => Decision::Answer(Answer::Waiting(proof)),
+        // Passed over, and back: every moment counts.
+        Standing::Away if passed => Decision::Claim(proof),
+        Standing::Away => Decision::Answer(Answer::Waiting(proof)),
+        Standing::Admitted | Standing::Active => match facts.intent {
+            Intent::Page => Decision::Claim(proof),
+            _ => Decision::Answer(Answer::Admitted(proof)),
+        },
+        Standing::Completed => over(facts, view, Reason::Ended(Ending::Completed)),
+        Standing::Expired(reason) => over(facts, view, reason),
+    }
+}
+
+fn with_pass(
+    facts: &Facts,
+    view: &View,
+    proof: Proof,
+    issued_ms: u64,
+    expires_ms: u64,
+) -> Decision {
+    if proof.epoch > view.counts().epoch {
+        return Decision::Claim(proof);
+    }
+    match view.ending(proof.number) {
+        None | Some(Ending::Idle) => {}
+        Some(why) => return over(facts, view, Reason::Ended(why)),
+    }
+    let idle_ms = view.settings().and_then(|settings| settings.session_idle_ms);
+    if expires_ms > facts.now_ms {
+        let used_ms = facts.now_ms.saturating_sub(issued_ms);
+        return Decision::Forward {
+            proof,
+            renew: idle_ms.is_some_and(|idle| used_ms >= idle / RENEWALS),
+        };
+    }
+    // Any method: somebody who filled in a form for too long must not lose it for that.
+    match idle_ms.is_some_and(|idle| facts.now_ms - expires_ms < idle) {
+        true => Decision::Claim(proof),
+        false => over(facts, view, Reason::Ended(Ending::Idle)),
+    }
+}
+
+/// Nobody waits: a page simply joins again. Otherwise it asks whether to.
+fn over(facts: &Facts, view: &View, reason: Reason) -> Decision {
+    match facts.intent {
+        Intent::Page if view.waiting() == 0 => Decision::Join,
+        Intent::Page => Decision::Answer(Answer::Over(reason)),
+        intent => with_nothing(intent),
+    }
+}
+
+/// A later epoch than the view's is unknown to it, whatever the number.
+fn standing(view: &View, proof: Proof) -> Standing {
+    match proof.epoch == view.counts().epoch {
+        true => view.standing(proof.number),
+        false => Standing::Unknown,
+    }
+}

@@ -1,0 +1,52 @@
+//! What a request is after, as far as its headers say.
+//!
+//! Owns the difference between a person opening a page and everything else a browser or a script sends.
+//! Only a person opening a page takes a number: a picture, a prefetch or a call by a script must
+//! never put anybody into a line they do not see.
+
+/// What a request is after.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Intent {
+    /// A person opens a page in a window of its own.
+    Page,
+    /// A person sends a form: it can't be sent later for them.
+    Form,
+    /// A page inside another one, whose address nobody sees.
+    Frame,
+    /// Anything else.
+    Part,
+}
+
+impl Intent {
+    /// Reads method and headers; `header` finds one by its lower-case name. Browsers that do not say what
+    /// they are after (old ones, and all over plain HTTP from elsewhere than localhost) are judged by what
+    /// they accept.
+    pub fn of<'a>(method: &str, header: impl Fn(&str) -> Option<&'a [u8]>) -> Intent {
+        let is = |name, wanted: &[&str]| {
+            let value = header(name).map(<[u8]>::trim_ascii);
+            value.map(|value| wanted.iter().any(|one| value.eq_ignore_ascii_case(one.as_bytes())))
+        };
+        let mentions = |name, word: &str| {
+            let value = header(name).unwrap_or_default().to_ascii_lowercase();
+            value.windows(word.len()).any(|part| part == word.as_bytes())
+        };
+        let ahead_of_time = ["sec-purpose", "purpose", "x-moz", "x-purpose"];
+        let guessing = ahead_of_time
+            .iter()
+            .any(|name| mentions(name, "prefetch") || mentions(name, "preview"));
+        let navigates = is("sec-fetch-mode", &["navigate"]).unwrap_or(true);
+        if guessing || !navigates || !mentions("accept", "text/html") {
+            return Intent::Part;
+        }
+        if is("sec-fetch-dest", &["iframe", "frame", "embed", "object", "fencedframe"])
+            == Some(true)
+        {
+            return Intent::Frame;
+        }
+        match (method, is("sec-fetch-dest", &["document"]).unwrap_or(true)) {
+            ("GET", true) => Intent::Page,
+            ("POST", true) => Intent::Form,
+            _ => Intent::Part,
+        }
+    }
+}
