@@ -155,8 +155,13 @@ pub(super) fn kept(known: &Known, after: &Known, report: &Report) -> Result<(), 
 /// The view of a node that hears every answer: settings, endings, and after a sweep every position.
 pub(super) fn kept_up(model: &Model, view: &View, reply: &Reply) -> Result<(), String> {
     same("the settings in a view", &model.settings.as_ref(), &view.settings())?;
-    let ended =
-        model.visitors.iter().filter(|visitor| matches!(visitor.found, Where::Ended { .. }));
+    // What the line keeps for longer only because it forgets a thousand at a time, a view may forget.
+    let kept = model.settings.as_ref().map_or(0, |settings| 2 * settings.session_ms());
+    let young = |at: u64| at + kept > model.counts.clock_ms;
+    let ended = model
+        .visitors
+        .iter()
+        .filter(|visitor| matches!(visitor.found, Where::Ended { at, .. } if young(at)));
     if reply.update.ended.len() < 1_000 {
         for visitor in ended {
             let (number, standing) = (visitor.number, model.standing_of(visitor));

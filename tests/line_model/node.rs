@@ -84,14 +84,17 @@ impl Node {
 
     fn visitors_told(&mut self, batch: &Batch, reply: &Reply, tickets: &mut Vec<Ticket>) {
         for joined in &reply.joins {
-            let Joined::Given { first, count, entered, terms, .. } = *joined else {
+            let Joined::Given { epoch, first, count, entered, terms, .. } = *joined else {
                 continue;
             };
             let last = first + u64::from(count) - 1;
             for number in (first..=last).filter(|number| number - first < 100 || last - number < 20)
             {
+                tickets.push((epoch, number));
+                if epoch != reply.counts.epoch {
+                    continue;
+                }
                 self.given.push(number);
-                tickets.push((reply.counts.epoch, number));
                 if let Some(terms) = terms.filter(|_| number < first + u64::from(entered)) {
                     self.entered.push((number, terms.admitted_ms));
                 }

@@ -174,9 +174,8 @@ impl Promises {
     }
 
     fn no_number_twice(&mut self, reply: &Reply, heard: bool) -> Result<(), String> {
-        let epoch = reply.counts.epoch;
         for joined in &reply.joins {
-            let Joined::Given { first, count, .. } = *joined else {
+            let Joined::Given { epoch, first, count, .. } = *joined else {
                 continue;
             };
             let last = first + u64::from(count) - 1;

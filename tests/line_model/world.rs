@@ -130,8 +130,22 @@ impl World {
         self.now.wall_ms = self.now.wall_ms.saturating_add_signed(ms).max(1_000);
     }
 
-    /// Delivers a batch, and judges what comes of it.
+    /// Delivers a batch. Whoever polls does not wait for a node that repeats itself or is behind.
     fn send(&mut self, node: usize, batch: Batch, heard: bool) -> Result<Reply, String> {
+        let epoch = batch.epoch;
+        let reply = self.deliver(node, batch, heard)?;
+        let behind = reply.taken == Taken::Applied && epoch != reply.counts.epoch;
+        let again = matches!(reply.taken, Taken::Repeated | Taken::Superseded);
+        if (again || behind) && self.promises.anybody_polls() {
+            let mut batch = self.batch(node, &[]);
+            batch.epoch = reply.counts.epoch;
+            self.deliver(node, batch, true)?;
+        }
+        Ok(reply)
+    }
+
+    /// Delivers a batch, and judges what comes of it.
+    fn deliver(&mut self, node: usize, batch: Batch, heard: bool) -> Result<Reply, String> {
         let reply = self.exchange(&batch, heard)?;
         if self.nodes[node].sent.last().is_none_or(|last| last.sequence < batch.sequence) {
             self.nodes[node].sent.push(batch.clone());
@@ -141,12 +155,6 @@ impl World {
             if reply.taken == Taken::Applied && self.judges == Judges::All {
                 compare::kept_up(&self.model, &self.nodes[node].view, &reply)?;
             }
-        }
-        // Whoever polls does not wait for a node that repeats itself.
-        let again = matches!(reply.taken, Taken::Repeated | Taken::Superseded);
-        if again && self.promises.anybody_polls() {
-            let batch = self.batch(node, &[]);
-            self.send(node, batch, true)?;
         }
         Ok(reply)
     }
@@ -210,7 +218,7 @@ impl World {
         let mut batch = self.batch(node, &[]);
         batch.have = Default::default();
         let mut twin = self.line.clone();
-        let reply = self.send(node, batch.clone(), true)?;
+        let reply = self.deliver(node, batch.clone(), true)?;
         if twin.apply(&batch, self.now).as_ref() != Ok(&reply) || !self.line.same_line(&twin) {
             return Err("the same line and the same batch gave something else".to_owned());
         }
