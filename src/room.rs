@@ -158,7 +158,7 @@ impl Room {
         let (answer, told) = oneshot::channel();
         say(&mut self.desk(), answer)?;
         self.said.notify_one();
-        told.await.map_err(|_| Busy::Stopped)
+        told.await.map_err(|_| Busy::Dropped)
     }
 
     /// Nothing can panic while it is held, so a poisoned desk is as good as any.

@@ -82,8 +82,8 @@ pub struct Known {
     pub released: Number,
     /// The highest place whose claim window is over.
     pub lapsed: Number,
-    /// Seats the view counted as taken: inside, and missing already.
-    pub inside: u64,
+    /// Seats the view counted as taken: inside, admitted and missing.
+    pub taken: u64,
     /// All the view holds; asked for by [`Taken::Settling`], read only then.
     pub report: Option<Box<Report>>,
 }
@@ -172,6 +172,13 @@ pub enum Join {
     Keyed(Keyed),
 }
 
+impl Join {
+    /// Whether a key finds its number again.
+    pub fn is_once(&self) -> bool {
+        matches!(self, Join::Keyed(Keyed { once: Some(_), .. }))
+    }
+}
+
 /// What is remembered and counted about a newcomer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Keyed {
@@ -243,13 +250,13 @@ pub enum Taken {
     Repeated,
     /// Never: a later one of this node was applied already.
     Superseded,
-    /// Not yet: the line is collecting what the nodes know. Send it again, with a report and an
-    /// offer, under the next sequence.
+    /// Not yet, or not known: the line is collecting what the nodes know. Send it again, with a report
+    /// and an offer, under the same sequence: if it was applied before the loss, it is not applied again.
     Settling {
         /// How long at least.
         left_ms: u64,
     },
-    /// Not yet: nobody has offered settings. Send it again with an offer, under the next sequence.
+    /// Not yet: nobody has offered settings. Send it again with an offer, under the same sequence.
     Unconfigured,
 }
 

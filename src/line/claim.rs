@@ -100,26 +100,20 @@ impl Line {
         Was::Admitted
     }
 
-    /// Lets in those of the batch's claims whose turn came in this very exchange. Answers how many more
-    /// may enter in it.
-    pub(super) fn enter_claims(
-        &mut self,
-        batch: &Batch,
-        epoch: u64,
-        claims: &mut [Claimed],
-    ) -> usize {
-        let mut budget = MAX_ITEMS;
+    /// Lets in those of the batch's claims whose turn came in this very exchange.
+    pub(super) fn enter_claims(&mut self, batch: &Batch, epoch: u64, claims: &mut [Claimed]) {
         for (number, claimed) in batch.claims.iter().zip(claims) {
             if *claimed == Claimed::Waiting {
                 *claimed = if self.epoch == epoch { self.claim(*number) } else { Claimed::Stale };
             }
-            budget -= usize::from(matches!(claimed, Claimed::Inside(_)));
         }
-        budget
     }
 
-    /// Lets in those of the batch's newcomers whose turn came in this very exchange.
-    pub(super) fn enter_joins(&mut self, mut budget: usize, joins: &mut [Joined]) {
+    /// Lets in those of the batch's newcomers whose turn came in this very exchange, as many as
+    /// may still enter in it; `before`: those who had entered when it began.
+    pub(super) fn enter_joins(&mut self, before: u64, joins: &mut [Joined]) {
+        let entered = self.totals.entered.saturating_sub(before) as usize;
+        let mut budget = MAX_ITEMS.saturating_sub(entered);
         for joined in joins {
             let Joined::Given { first, count, entered, terms, .. } = joined else {
                 continue;

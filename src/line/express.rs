@@ -51,7 +51,9 @@ impl Head {
         self.express.remove(number);
         self.strayed.remove(number);
         self.called.insert(number, now_ms);
-        self.present.insert(number, now_ms);
+        if !self.present.contains(number) {
+            self.present.insert(number, now_ms); // Being called is no sign of life.
+        }
         self.changed = true;
     }
 
@@ -61,6 +63,12 @@ impl Head {
         self.called.remove(number);
         self.present.remove(number);
         self.changed = true;
+    }
+
+    /// Everybody here was just heard of.
+    pub(super) fn heard_all(&mut self, now_ms: u64) {
+        let here: Vec<Number> = self.present.numbers().collect();
+        here.into_iter().for_each(|number| self.present.insert(number, now_ms));
     }
 
     fn stray(&mut self, number: Number, place: Number) {

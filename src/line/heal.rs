@@ -6,27 +6,36 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::batch::{Ending, Known, Number, Report, Terms};
-use super::session::Seat;
+use super::batch::{Ending, Known, Number, Report};
 use super::state::Line;
 
 /// Long enough for every node to be heard: they ask every 500 ms, and once more on a reconnect.
 const SETTLE_MS: u64 = 2_000;
 /// Wider than what can have been lost unseen: two seconds of 50,000 joins each.
 const GAP: u64 = 100_000;
+/// No room has ever had so many visitors; a report of more is a mistake, and believing it would cost
+/// gigabytes.
+const ISSUED_MAX: u64 = 10_000_000_000;
 /// A proof further above than this is a mistake: it would cost more bitmap than any room has people.
 const HEAL_MAX: u64 = 10_000_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Settling {
     until_ms: u64,
-    /// The most seats any node counted.
-    inside: u64,
+    /// The most seats any node counted as taken.
+    taken: u64,
+}
+
+impl Settling {
+    /// Seats of an epoch that is void are nobody's.
+    pub(super) fn of_new_epoch(self) -> Settling {
+        Settling { taken: 0, ..self }
+    }
 }
 
 impl Line {
     pub(super) fn begin_settling(&mut self) {
-        self.settling = Some(Settling { until_ms: self.clock_ms + SETTLE_MS, inside: 0 });
+        self.settling = Some(Settling { until_ms: self.clock_ms + SETTLE_MS, taken: 0 });
     }
 
     pub(super) fn settling_left_ms(&self) -> u64 {
@@ -35,16 +44,18 @@ impl Line {
 
     /// Takes over whatever the node has seen and the line has not.
     pub(super) fn learn(&mut self, known: &Known) {
+        if known.epoch < self.epoch || known.issued > ISSUED_MAX {
+            return;
+        }
         if known.epoch > self.epoch {
             self.begin_epoch(known.epoch);
-        }
-        if known.epoch < self.epoch {
-            return;
         }
         if known.issued > self.issued {
             if self.settling.is_some() {
                 self.issued = known.issued;
-            } else if known.issued - self.issued <= HEAL_MAX {
+            } else if known.issued - self.issued > HEAL_MAX {
+                return;
+            } else {
                 let lost = self.issued + 1..=known.issued;
                 self.waiting += known.issued - self.issued;
                 self.seen[self.ring].set_range(lost.clone());
@@ -64,16 +75,26 @@ impl Line {
         if lapsed > self.lapsed {
             self.lapse_to(lapsed);
         }
+    }
+
+    /// Takes in what only a line that settles asks for.
+    fn hear_out(&mut self, known: &Known) {
+        if known.epoch != self.epoch || known.issued > ISSUED_MAX {
+            return;
+        }
         if let Some(settling) = &mut self.settling {
-            settling.inside = settling.inside.max(known.inside);
-            if let Some(report) = &known.report {
-                self.merge(report, known.released);
-            }
+            settling.taken = settling.taken.max(known.taken);
+        }
+        if let Some(report) = &known.report {
+            self.merge(report, known.released);
         }
     }
 
     /// Whether the line may go on; ends the settling when its time is over and settings are known.
-    pub(super) fn settled(&mut self) -> bool {
+    pub(super) fn settled(&mut self, known: &Known) -> bool {
+        if self.settling.is_some() {
+            self.hear_out(known);
+        }
         let Some(settling) = self.settling else {
             return true;
         };
@@ -82,12 +103,12 @@ impl Line {
         }
         self.settling = None;
         if self.epoch == 0 {
-            self.begin_epoch(self.wall_ms / 1_000);
-        }
-        if self.issued > 0 {
+            self.begin_epoch(self.wall_ms / 1_000); // A room nobody knows: there was nothing to lose.
+        } else {
             self.presume_everybody();
         }
-        self.missing = settling.inside.saturating_sub(self.sessions.inside());
+        let counted = self.sessions.inside() + self.admitted();
+        self.missing = settling.taken.saturating_sub(counted);
         self.missing_until_ms = self.clock_ms + self.settings().session_ms();
         true
     }
@@ -97,6 +118,7 @@ impl Line {
         self.live.set_range(self.released + 1..=self.issued);
         self.without_used();
         self.seen[self.ring].set_range(self.lapsed + 1..=self.issued);
+        self.head.heard_all(self.clock_ms);
         self.period_began_ms = self.clock_ms;
         self.issued += GAP;
         self.bucket = self.bucket.forgiven();
@@ -143,18 +165,22 @@ impl Line {
     /// A node knows that a session is over. One that merely went idle may have been resumed since.
     fn merge_ending(&mut self, number: Number, why: Ending) {
         let seat = self.sessions.seat(number);
-        if !self.given(number)
-            || self.sessions.ending(number).is_some()
-            || (seat.is_some() && why == Ending::Idle)
-        {
+        let known = match self.sessions.ending(number) {
+            Some(Ending::Idle) => why == Ending::Idle,
+            Some(_) => true,
+            None => seat.is_some() && why == Ending::Idle,
+        };
+        if !self.given(number) || known {
             return;
         }
-        self.used.set(number);
-        self.take_out(number);
-        let terms =
-            Terms { admitted_ms: self.wall_ms, issued_ms: self.wall_ms, expires_ms: self.wall_ms };
-        let seat = seat.unwrap_or(Seat::lost(self.clock_ms, terms));
-        self.sessions.close(number, seat, why, self.clock_ms);
+        match seat.or(self.sessions.ended_seat(number)) {
+            Some(seat) => self.sessions.close(number, seat, why, self.clock_ms),
+            None => {
+                self.take_out(number);
+                self.used.set(number);
+                self.close_unknown(number, why);
+            }
+        }
     }
 
     /// A number that stands nowhere but in the bitmaps.

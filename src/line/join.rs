@@ -90,11 +90,17 @@ impl Line {
     }
 
     fn join_keyed(&mut self, keyed: &Keyed, space: u64) -> Joined {
+        let known = self.first_join(keyed);
+        if known.is_none()
+            && let Some(refusal) = self.refusal(space)
+        {
+            return Joined::Refused(refusal); // Before it is counted: strangers must not fill a table.
+        }
         if let Some(refusal) = self.count_attempt(keyed) {
             return Joined::Refused(refusal);
         }
-        if let Some(already) = self.join_again(keyed) {
-            return already;
+        if let Some(first) = known {
+            return self.join_again(keyed, first);
         }
         let joined = self.give(1, space);
         if let (Joined::Given { first: number, joined_ms, .. }, Some(once)) = (joined, keyed.once) {
@@ -105,30 +111,27 @@ impl Line {
         joined
     }
 
-    /// A key that has a number which is not over gets it again, and counts as here.
-    fn join_again(&mut self, keyed: &Keyed) -> Option<Joined> {
-        let once = keyed.once?;
-        let first = self.joined.get(&once)?.clone();
-        if matches!(
-            self.standing(first.number),
-            Standing::Expired(_) | Standing::Completed | Standing::Unknown
-        ) {
-            return None;
+    /// The join that gave this key a number, if that is not over.
+    fn first_join(&self, keyed: &Keyed) -> Option<FirstJoin> {
+        let first = self.joined.get(&keyed.once?)?;
+        match self.standing(first.number) {
+            Standing::Expired(_) | Standing::Completed | Standing::Unknown => None,
+            _ => Some(first.clone()),
         }
+    }
+
+    /// A key that has a number gets it again, and counts as here.
+    fn join_again(&mut self, keyed: &Keyed, first: FirstJoin) -> Joined {
         self.come_back(first.number, false);
         let same = |ours: Option<Key>, theirs: Option<Key>| ours.is_some() && ours == theirs;
         let proven = first.secret
             || same(keyed.idempotency, first.idempotency)
             || same(keyed.address, first.address);
-        let (number, joined_ms) = (first.number, first.joined_ms);
-        self.joined.put(once, first);
-        Some(Joined::Already {
-            epoch: self.epoch,
-            number,
-            joined_ms,
-            proven,
-            standing: self.standing(number),
-        })
+        let (epoch, number, joined_ms) = (self.epoch, first.number, first.joined_ms);
+        if let Some(once) = keyed.once {
+            self.joined.put(once, first);
+        }
+        Joined::Already { epoch, number, joined_ms, proven, standing: self.standing(number) }
     }
 
     /// Counts a join against every limit it falls under, unless one of them refuses it.
@@ -155,15 +158,20 @@ impl Line {
         None
     }
 
+    /// Why nobody new is taken.
+    fn refusal(&self, space: u64) -> Option<Refusal> {
+        match self.settings().mode {
+            Mode::Drain | Mode::Closed => Some(Refusal::Closed),
+            Mode::Auto | Mode::Hold => (space == 0).then_some(Refusal::Full),
+        }
+    }
+
     /// Gives up to `wanted` numbers.
     fn give(&mut self, wanted: u64, space: u64) -> Joined {
-        if matches!(self.settings().mode, Mode::Drain | Mode::Closed) {
-            return Joined::Refused(Refusal::Closed);
+        if let Some(refusal) = self.refusal(space) {
+            return Joined::Refused(refusal);
         }
         let count = wanted.min(space);
-        if count == 0 && wanted > 0 {
-            return Joined::Refused(Refusal::Full);
-        }
         let first = self.issued + 1;
         self.issued += count;
         self.live.set_range(first..=self.issued);

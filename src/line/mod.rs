@@ -47,12 +47,13 @@
 //! 4. **Known.** What the node has seen and the line has not heals it (below). While settling, the
 //!    exchange ends here: offer and report are taken, the rest is not.
 //! 5. **Repeated?** A batch whose sequence is not above the node's last is not applied again: the
-//!    same one is answered from memory, an older one not at all. What follows and is not about the
+//!    same one is answered from memory, an older one not at all. One that was not taken (`Settling`,
+//!    `Unconfigured`) is not remembered, and comes again under the same sequence. What follows and is not about the
 //!    batch's items happens all the same. Nodes silent for an hour are forgotten at a sweep.
 //! 6. **Offer.** Taken if in range and not below the version in force. What a change does: the bucket
-//!    keeps its whole turns, cut to the new depth, and so does `owed`; a line that had no pace starts
-//!    full; a batch's first interval starts now; a changed heartbeat timeout counts everybody live as
-//!    just seen. A line without settings ends the exchange here (`Unconfigured`).
+//!    keeps its whole turns, cut to the new depth, and `owed` its whole turns; a line that had no pace
+//!    starts full; the interval of another batch pace starts now; a changed heartbeat timeout counts
+//!    everybody live, and at the head, as just seen. A line without settings ends the exchange here (`Unconfigured`).
 //! 7. **Ring.** When a period (half the heartbeat timeout) is over, the oldest of the three `seen`
 //!    bitmaps is cleared and becomes the current one; the exchange then also sweeps (10).
 //! 8. **Marks.** Of places at or above `base` and not above `issued`: set seen; set live if the place
@@ -61,14 +62,17 @@
 //! 9. **Leaves, ends, renewals, returns, vouched, claims**, in this order, each list in its own:
 //!    - *leave*: from `inside`: ended as Left. From called, express, strayed: gone. From the bitmaps:
 //!      used. A turn that was admitted and is not taken is owed.
-//!    - *end*: from `inside`: ended with its reason. In `ended` as Idle: the reason is replaced, so
-//!      that nobody resumes (`Already`). Elsewhere Revoked and Left are a leave, others nothing.
+//!    - *end*: from `inside`: ended with its reason. In `ended` as Idle: the reason is replaced, now, so
+//!      that nobody resumes (`Already`). Of somebody in the line Revoked and Left take the place, and a turn
+//!      that had come is owed. Otherwise there was a session and the line has lost it: one less is
+//!      missing (unless a seat was held for them as admitted). All of them are in `ended` then.
 //!    - *renewal*: inside: the seat lasts until now + idle, at most entered + max, never shorter than
 //!      before; at max or beyond it the session ends as Capped. Idle within the last `session_idle`: as a
 //!      claim. Else ended: over. Else the line has lost the seat: it is taken back (used, entered when
-//!      the pass says), one less is missing.
+//!      the pass says), one less is missing (unless a seat was held for them as admitted).
 //!    - *claim*: inside: its terms, renewed only if the pass has run out. Ended as Idle less than
-//!      `session_idle` ago, below its cap, with a seat free: resumed. Called, or live and at or below
+//!      `session_idle` (else `session_max`) ago, below its cap, with a seat free: resumed, as by a
+//!      renewal. Called, or live and at or below
 //!      `released`: enters. Express: waits; strayed: back in express. Above `released`: a mark. Passed over
 //!      above `lapsed`: to the head, once (used; express at place `released`), unless 100,000 are
 //!      there already: then it stays away and may ask again. Else over.
@@ -77,7 +81,8 @@
 //! 10. **Duties**, each gated by the clock, done by whichever exchange comes first:
 //!    - up to 1,000 seats whose time is over, in the order of (time, number): ended as Capped if max is
 //!      reached, else Idle. If the pass is still good by the wall clock (it ran back), the seat is kept
-//!      for as long. `ended` forgets after twice [`Settings::session_ms`].
+//!      for as long. `ended` forgets up to 1,000 endings older than twice [`Settings::session_ms`], oldest first;
+//!      one whose pass is still good by the wall clock is kept for as long again.
 //!    - up to 1,000 of `present` silent for one and a half heartbeat timeouts: a called one is a no-show
 //!      (owed); one in express strays (with `on_absence = remove`: is gone).
 //!    - after a ring turn, the *sweep*: live places above `lapsed` that none of the three bitmaps has seen
@@ -91,9 +96,10 @@
 //!      again; a batch's, when its interval is over, starts anew with what is owed, at most half a batch, on top.
 //!      What is owed is forgiven, and credit cut to the depth, when an exchange ends with the bucket full
 //!      (a batch's: when an interval ends with turns left). `missing` is forgotten one session after the settling.
-//! 11. **Commands**, then **joins** in order: too many by its subjects; known by its key and not over
-//!     (seen then, and if passed over a late return); mode drain or closed; full, if
-//!     waiting ≥ max_waiting + what may be released now; else a number, live and seen.
+//! 11. **Commands**, then **joins** in order. One whose key has a number that is not over: refused if too
+//!     many by its subjects, else that number (seen then, and if passed over a late return). Any other: refused
+//!     in mode drain or closed; if the line is full, waiting ≥ max_waiting + what may be released now; if too
+//!     many by its subjects (only then is it counted); else a number, live and seen.
 //! 12. **Release**: the least of what pace and seats allow, in the order of places, `express` first at an equal
 //!     place, at most 1,000 steps. `released` only ever moves to a live place.
 //! 13. **Entry** of this batch's claims that still waited and now are released, then of its joins (on
@@ -102,15 +108,16 @@
 //! # Loss
 //!
 //! Whoever verified a signature knows a number was given. So [`Known`] is proof: a higher epoch, issued,
-//! released or lapsed than the line's is taken over in every exchange. Outside settling a higher
-//! `issued` (at most 10 M higher, or it is ignored) means numbers were lost: everybody up to it is
+//! released or lapsed than the line's is taken over in every exchange, unless `issued` is too high to be
+//! believed (10 M above the line's, or 10 billion while settling). Outside settling a higher `issued` means numbers were lost: everybody up to it is
 //! presumed here, and numbering goes on a gap above it, so that no number is given twice.
 //!
 //! *Settling* lasts 2 s: nothing is given, released or ended; each node's report is merged: `used`
 //! and `live` are united (used wins), and so are express, called and ended. Then everybody above
-//! `released` who is not used is presumed here, all are counted as just seen, numbering goes on above the
-//! gap if there was anything to lose, the bucket starts empty, and `missing` is what the nodes counted
-//! inside beyond what the line counts: those seats stay taken for one session or until renewed.
+//! `released` who is not used is presumed here, all are counted as just seen, claim windows start anew,
+//! numbering goes on above the gap and the bucket starts empty; only a room of which nobody knows even an epoch
+//! opens as new. `missing` is the most seats a node counted as taken beyond what the line counts inside and
+//! admitted: they stay taken for one session or until renewed.
 
 mod aging;
 mod batch;

@@ -124,7 +124,8 @@ impl Line {
     pub(super) fn refill(&mut self, elapsed_ms: u64) {
         let bucket = &mut self.bucket;
         match self.config.as_ref().and_then(|config| config.settings.pace) {
-            Some(Pace::Rate { rate, .. }) => {
+            // A bucket that was full when the last exchange ended held nobody up, and gains nothing.
+            Some(Pace::Rate { rate, burst }) if bucket.credit < burst * rate.per_ms => {
                 let fresh = rate.count * elapsed_ms;
                 let back = bucket.owed.min(fresh / 2);
                 bucket.owed -= back;

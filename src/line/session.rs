@@ -7,7 +7,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::batch::{Claimed, Done, End, Ending, MAX_ITEMS, Number, Reason, Renewal, Terms};
+use super::batch::{
+    Claimed, Done, End, Ending, MAX_ITEMS, Number, Reason, Renewal, Standing, Terms,
+};
 use super::claim::Was;
 use super::scores::Scores;
 use super::state::Line;
@@ -31,13 +33,6 @@ pub(super) struct Seat {
     terms: Terms,
 }
 
-impl Seat {
-    /// One of which only a node's word is left.
-    pub(super) fn lost(entered_ms: u64, terms: Terms) -> Seat {
-        Seat { entered_ms, terms }
-    }
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct Ended {
     serial: u64,
@@ -57,6 +52,11 @@ impl Sessions {
 
     pub(super) fn ending(&self, number: Number) -> Option<Ending> {
         self.ended.get(&number).map(|ended| ended.why)
+    }
+
+    /// The seat of a session that is over.
+    pub(super) fn ended_seat(&self, number: Number) -> Option<Seat> {
+        self.ended.get(&number).map(|ended| ended.seat)
     }
 
     pub(super) fn numbers(&self) -> impl Iterator<Item = Number> + '_ {
@@ -125,12 +125,16 @@ impl Line {
         terms
     }
 
+    /// How long a seat is kept without activity.
+    fn idle_ms(&self) -> u64 {
+        let settings = self.settings();
+        settings.session_idle_ms.or(settings.session_max_ms).unwrap_or(0)
+    }
+
     /// Until when activity now keeps a seat; `None` if `session_max` is over.
     fn renewed_until_ms(&self, entered_ms: u64) -> Option<u64> {
-        let settings = self.settings();
-        let idle_ms = settings.session_idle_ms.or(settings.session_max_ms).unwrap_or(0);
-        let until_ms = self.clock_ms + idle_ms;
-        match settings.session_max_ms.map(|max_ms| entered_ms + max_ms) {
+        let until_ms = self.clock_ms + self.idle_ms();
+        match self.settings().session_max_ms.map(|max_ms| entered_ms + max_ms) {
             Some(cap_ms) if cap_ms <= self.clock_ms => None,
             Some(cap_ms) => Some(until_ms.min(cap_ms)),
             None => Some(until_ms),
@@ -169,8 +173,7 @@ impl Line {
         let (Ending::Idle, Some(ended)) = (why, self.sessions.ended.get(&number).copied()) else {
             return over;
         };
-        let in_time =
-            self.settings().session_idle_ms.is_some_and(|idle| ended.at_ms + idle > self.clock_ms);
+        let in_time = ended.at_ms + self.idle_ms() > self.clock_ms;
         if !in_time
             || self.free_seats() == 0
             || self.renewed_until_ms(ended.seat.entered_ms).is_none()
@@ -192,9 +195,7 @@ impl Line {
         if let Some(why) = self.sessions.ending(number) {
             return self.resume(number, why);
         }
-        self.take_out(number);
-        self.used.set(number);
-        self.missing = self.missing.saturating_sub(1);
+        self.find_missing(number);
         let age_ms = self.wall_ms.saturating_sub(renewal.admitted_ms);
         let terms =
             Terms { admitted_ms: renewal.admitted_ms, issued_ms: self.wall_ms, expires_ms: 0 };
@@ -211,16 +212,47 @@ impl Line {
             self.close(number, seat, why);
             return Done::Freed;
         }
-        match (self.sessions.ended.get(&number).copied(), why) {
-            (Some(ended), _) => {
-                if ended.why == Ending::Idle {
-                    self.close(number, ended.seat, why);
-                }
-                Done::Already
+        if let Some(ended) = self.sessions.ended.get(&number).copied() {
+            if ended.why == Ending::Idle {
+                self.totals.completed += u64::from(why == Ending::Completed);
+                self.close(number, ended.seat, why);
             }
-            (None, Ending::Revoked | Ending::Left) => self.leave(number),
-            (None, _) => Done::Already,
+            return Done::Already;
         }
+        self.totals.completed += u64::from(why == Ending::Completed);
+        let in_line = matches!(
+            self.standing(number),
+            Standing::Waiting | Standing::Away | Standing::Admitted
+        );
+        match why {
+            // Of somebody in the line this takes the place; a turn that had come is owed.
+            Ending::Revoked | Ending::Left if in_line => {
+                if self.take_out(number) == Was::Admitted {
+                    self.owe(1);
+                }
+                self.used.set(number);
+            }
+            // Otherwise there was a session, and the line has lost it.
+            _ => self.find_missing(number),
+        }
+        self.close_unknown(number, why);
+        if in_line { Done::Freed } else { Done::Already }
+    }
+
+    /// Notes an ending for as long as a pass made now would be good: how good the real one is, is unknown.
+    pub(super) fn close_unknown(&mut self, number: Number, why: Ending) {
+        let expires_ms = self.wall_ms + self.settings().session_ms();
+        let terms = Terms { admitted_ms: self.wall_ms, issued_ms: self.wall_ms, expires_ms };
+        self.sessions.close(number, Seat { entered_ms: self.clock_ms, terms }, why, self.clock_ms);
+    }
+
+    /// Somebody turns out to have, or to have had, a seat the line did not know of: they are nowhere else,
+    /// and one less is missing, unless a seat was held for them as admitted.
+    fn find_missing(&mut self, number: Number) {
+        if self.take_out(number) != Was::Admitted {
+            self.missing = self.missing.saturating_sub(1);
+        }
+        self.used.set(number);
     }
 
     /// Somebody gives up their seat or their place.
@@ -262,14 +294,20 @@ impl Line {
         }
         let keep_ms = 2 * self.settings().session_ms();
         for _ in 0..MAX_ITEMS {
-            let Some(oldest) = self.sessions.log.first_entry() else {
+            let Some((serial, number)) = self.sessions.log.first_key_value() else {
                 break;
             };
-            let number = *oldest.get();
-            if self.sessions.ended[&number].at_ms + keep_ms > self.clock_ms {
+            let (serial, number) = (*serial, *number);
+            let ended = self.sessions.ended[&number];
+            if ended.at_ms + keep_ms > self.clock_ms {
                 break;
             }
-            oldest.remove();
+            if ended.seat.terms.expires_ms > self.wall_ms {
+                // Its pass is still good: forgotten, it would open the door again.
+                self.sessions.close(number, ended.seat, ended.why, self.clock_ms);
+                continue;
+            }
+            self.sessions.log.remove(&serial);
             self.sessions.ended.remove(&number);
         }
     }

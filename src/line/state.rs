@@ -47,7 +47,7 @@ pub struct Line {
     pub(super) period_began_ms: u64,
     pub(super) bits_version: u64,
 
-    /// Live above `released`, and in express: a counter, proven by every sweep.
+    /// Live above `released`, and in express: a counter, see [`Line::check_invariants`].
     pub(super) waiting: u64,
     /// Live above `lapsed` and at or below `released`: those called from express are not in it.
     pub(super) claimable: u64,
@@ -141,7 +141,7 @@ impl Line {
         if fresh || self.settling.is_some() {
             answers.offered = batch.offer.as_ref().map(|offer| self.take_offer(offer));
         }
-        if !self.settled() {
+        if !self.settled(&batch.known) {
             let left_ms = self.settling_left_ms();
             return Ok(self.reply(batch, Taken::Settling { left_ms }, answers));
         }
@@ -149,6 +149,7 @@ impl Line {
             return Ok(self.reply(batch, Taken::Unconfigured, answers));
         }
 
+        let entered = self.totals.entered;
         let turned = self.turn_ring();
         if fresh {
             self.hear(batch, &mut answers);
@@ -172,8 +173,8 @@ impl Line {
         }
         self.release_by_pace();
         if fresh {
-            let budget = self.enter_claims(batch, epoch, &mut answers.claims);
-            self.enter_joins(budget, &mut answers.joins);
+            self.enter_claims(batch, epoch, &mut answers.claims);
+            self.enter_joins(entered, &mut answers.joins);
         }
         self.record_release();
         self.head.publish(self.clock_ms);
@@ -279,7 +280,7 @@ impl Line {
             opened_ms: before.clock_ms,
             clock_ms: before.clock_ms,
             wall_ms: before.wall_ms,
-            settling: before.settling,
+            settling: before.settling.map(Settling::of_new_epoch),
             config: before.config,
             paused: before.paused,
             ring: before.ring,

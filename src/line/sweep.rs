@@ -54,6 +54,7 @@ impl Line {
         for word in from..=self.issued / 64 {
             self.seen[self.ring].add_word(word, self.live.word(word));
         }
+        self.head.heard_all(self.clock_ms);
     }
 
     /// Gives back what is below `lapsed` once it is half of what there is.

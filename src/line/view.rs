@@ -8,7 +8,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::batch::{Batch, Counts, Ending, Have, Known, Number, Reason, Reply, Report, Standing};
+use super::batch::{
+    Batch, Counts, Ending, Have, Known, Number, Reason, Reply, Report, Standing, Taken,
+};
 use super::endings::Endings;
 use super::estimate::{self, Eta};
 use super::settings::Settings;
@@ -162,6 +164,10 @@ impl Head {
 impl View {
     /// This view with a reply's news in it. What the reply does not bring is shared, not copied.
     pub fn absorb(&mut self, reply: &Reply) {
+        // A line that settles knows less than this node, and is about to ask for it.
+        if matches!(reply.taken, Taken::Settling { .. }) {
+            return;
+        }
         if self.run != reply.run {
             *self = View { run: reply.run, ..View::default() };
         }
@@ -211,7 +217,9 @@ impl View {
         // Of the head, those at an equal place come first; of the ordinary line, those before it.
         let (place, express) = match self.head.find(number) {
             Some((place, _)) => (place, self.head.before(place, number)),
-            None => (number, self.head.before(number, Number::MAX)),
+            None if number > released => (number, self.head.before(number, Number::MAX)),
+            // Whoever was passed over would come back at the frontier.
+            None => (released, self.head.before(released, number)),
         };
         let upto = place.saturating_sub(1).max(released);
         let ordinary = self.bits.live_upto(upto) - self.bits.live_upto(released);
@@ -270,8 +278,8 @@ impl View {
 
     /// What this node knows, for its next batch.
     pub fn known(&self) -> Known {
-        let Counts { epoch, issued, released, lapsed, inside, missing, .. } = self.counts;
-        Known { epoch, issued, released, lapsed, inside: inside + missing, report: None }
+        let Counts { epoch, issued, released, lapsed, inside, admitted, missing, .. } = self.counts;
+        Known { epoch, issued, released, lapsed, taken: inside + admitted + missing, report: None }
     }
 
     /// All this node knows, for a line that settles.

@@ -3,7 +3,7 @@
 //! Owns the order of arrival and the bounds: at a bound newcomers are told so at once, instead of waiting
 //! for an answer that comes too late. Never waits itself.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot::Sender;
@@ -27,9 +27,9 @@ pub enum Busy {
     /// Too many wait for one already.
     #[error("the node is at its bound, try again in a moment")]
     Full,
-    /// The room is being given up.
-    #[error("the node is stopping")]
-    Stopped,
+    /// The question was dropped: the node is stopping, or its store refused it.
+    #[error("the question was dropped, try again in a moment")]
+    Dropped,
 }
 
 /// A list of questions of one kind.
@@ -38,6 +38,8 @@ type Asked<Q, A> = VecDeque<(Q, Sender<A>)>;
 pub(super) struct Desk {
     /// Of every number here.
     epoch: u64,
+    /// The last batch's.
+    sequence: u64,
     offer: Offer,
     /// The line has not been told of it yet.
     offer_due: bool,
@@ -51,7 +53,7 @@ pub(super) struct Desk {
     unwanted: Vec<Number>,
     marks: Vec<Number>,
     present: Vec<Number>,
-    returns: Vec<Number>,
+    returns: BTreeSet<Number>,
     /// Who was marked in this period.
     marked: Bitmap,
     period_began: Instant,
@@ -75,6 +77,7 @@ impl Desk {
     pub(super) fn new(offer: Offer) -> Desk {
         Desk {
             epoch: 0,
+            sequence: 0,
             offer,
             offer_due: true,
             newcomers: VecDeque::new(),
@@ -86,7 +89,7 @@ impl Desk {
             unwanted: Vec::new(),
             marks: Vec::new(),
             present: Vec::new(),
-            returns: Vec::new(),
+            returns: BTreeSet::new(),
             marked: Bitmap::default(),
             period_began: Instant::now(),
             proof: Proof { epoch: 0, number: 0 },
@@ -98,10 +101,10 @@ impl Desk {
     pub(super) fn enter_epoch(&mut self, epoch: u64) -> bool {
         if epoch > self.epoch {
             self.epoch = epoch;
-            for list in [&mut self.marks, &mut self.present, &mut self.returns, &mut self.unwanted]
-            {
+            for list in [&mut self.marks, &mut self.present, &mut self.unwanted] {
                 list.clear();
             }
+            self.returns.clear();
             self.marked.wipe();
             dismiss(&mut self.claims, Claimed::Stale);
             dismiss(&mut self.renewals, Claimed::Stale);
@@ -137,6 +140,9 @@ impl Desk {
         keyed: Option<Keyed>,
         answer: Sender<Joined>,
     ) -> Result<(), Busy> {
+        if self.newcomers.len() >= MAX_NEWCOMERS {
+            self.newcomers.retain(|(_, answer)| !answer.is_closed());
+        }
         put(&mut self.newcomers, keyed, answer, MAX_NEWCOMERS)
     }
 
@@ -166,17 +172,15 @@ impl Desk {
 
     /// Notes a sign of life, once a period; whether the line should hear of it soon.
     pub(super) fn seen(&mut self, number: Number, express: bool, passed: bool) -> bool {
-        let list = match (express, passed) {
-            (true, _) => &mut self.present,
-            (false, true) => &mut self.returns,
-            (false, false) => &mut self.marks,
-        };
-        // A return is worth saying again: its first answer may have been "not yet".
-        if (!self.marked.set(number) && !passed) || list.len() as u64 >= MAX_BULK {
-            return false;
+        if passed && !express {
+            // Worth saying with every poll: the first answer may have been "not yet".
+            return self.returns.insert(number);
         }
-        list.push(number);
-        passed
+        let list = if express { &mut self.present } else { &mut self.marks };
+        if (list.len() as u64) < MAX_BULK && self.marked.set(number) {
+            list.push(number);
+        }
+        false
     }
 
     /// Starts a new period if the last one is over.
@@ -187,43 +191,70 @@ impl Desk {
         }
     }
 
-    /// As much as one batch may carry, oldest first, kind by kind: what frees seats before what takes them.
+    /// As much as one batch may carry, oldest first, kind by kind: what frees seats before what takes
+    /// them. Whoever no longer waits for a number or a turn is not asked about.
     pub(super) fn take(&mut self) -> Said {
         let mut said = Said::default();
         let batch = &mut said.batch;
-        batch.epoch = self.epoch;
+        self.sequence += 1;
+        (batch.sequence, batch.epoch) = (self.sequence, self.epoch);
         batch.offer = std::mem::take(&mut self.offer_due).then(|| self.offer.clone());
         batch.marks = std::mem::take(&mut self.marks);
+        self.claims.retain(|(_, answer)| !answer.is_closed());
         let mut room = MAX_ITEMS;
-        batch.leaves = some(&mut self.unwanted, &mut room);
-        batch.present = some(&mut self.present, &mut room);
-        batch.returns = some(&mut self.returns, &mut room);
         move_to(&mut self.commands, &mut batch.commands, &mut said.commands, &mut room);
-        // Answers stand in the order of the list, and the unwanted have none: see `told`.
         move_to(&mut self.leaves, &mut batch.leaves, &mut said.leaves, &mut room);
         move_to(&mut self.ends, &mut batch.ends, &mut said.ends, &mut room);
         move_to(&mut self.renewals, &mut batch.renewals, &mut said.renewals, &mut room);
         move_to(&mut self.claims, &mut batch.claims, &mut said.claims, &mut room);
-        let mut runs = room; // Every run and every keyed newcomer takes one.
-        while let Some((keyed, _)) = self.newcomers.front() {
-            let goes_on = keyed.is_none() && matches!(batch.joins.last(), Some(Join::Plain(_)));
-            if !goes_on && runs == 0 {
-                break;
-            }
-            let Some((keyed, answer)) = self.newcomers.pop_front() else { break };
-            said.newcomers.push(answer);
-            match (keyed, batch.joins.last_mut()) {
-                (None, Some(Join::Plain(count))) => *count += 1,
-                (None, _) => batch.joins.push(Join::Plain(1)),
-                (Some(keyed), _) => batch.joins.push(Join::Keyed(keyed)),
-            }
-            runs -= usize::from(!goes_on);
+        self.take_newcomers(&mut said, &mut room);
+        // Nobody waits for what comes of these. Answers stand in the order of their list, so leaves
+        // without an asker come last in theirs: see `told`.
+        let batch = &mut said.batch;
+        batch.leaves.extend(some(&mut self.unwanted, &mut room));
+        batch.present = some(&mut self.present, &mut room);
+        while room > 0
+            && let Some(number) = self.returns.pop_first()
+        {
+            batch.returns.push(number);
+            room -= 1;
         }
         said
     }
 
+    /// Newcomers in the order of their arrival. A run of those about whom nothing is remembered costs one
+    /// item, so there is always room for them.
+    fn take_newcomers(&mut self, said: &mut Said, room: &mut usize) {
+        let joins = &mut said.batch.joins;
+        let half = *room / 2; // The other half is for those nobody asks about.
+        while let Some((keyed, answer)) = self.newcomers.pop_front() {
+            if answer.is_closed() {
+                continue;
+            }
+            let full = joins.len() >= if keyed.is_some() { half } else { half.max(1) };
+            match (keyed, joins.last_mut()) {
+                (None, Some(Join::Plain(count))) => *count += 1,
+                (keyed, _) if full => {
+                    self.newcomers.push_front((keyed, answer));
+                    break;
+                }
+                (None, _) => joins.push(Join::Plain(1)),
+                (Some(keyed), _) => joins.push(Join::Keyed(keyed)),
+            }
+            said.newcomers.push(answer);
+        }
+        *room = room.saturating_sub(joins.len());
+    }
+
+    /// Whether anything is left to be said.
+    pub(super) fn is_empty(&self) -> bool {
+        let asked = self.newcomers.len() + self.claims.len() + self.renewals.len();
+        let more = self.leaves.len() + self.ends.len() + self.commands.len();
+        asked + more + self.unwanted.len() + self.returns.len() == 0
+    }
+
     /// Numbers of `epoch` that were given to nobody.
-    pub(super) fn unwanted(&mut self, epoch: u64, numbers: Vec<Number>) {
+    pub(super) fn leave_again(&mut self, epoch: u64, numbers: Vec<Number>) {
         if epoch == self.epoch {
             self.unwanted.extend(numbers);
         }
@@ -289,7 +320,11 @@ impl Said {
             };
             for (nth, answer) in (0..people).zip(&mut newcomers) {
                 let one = one_of(*joined, nth);
-                if let (Err(_), Joined::Given { epoch, first, .. }) = (answer.send(one), one)
+                // A number that its key finds again is not given up: the same client may have it already.
+                let (lost, found_again) = (answer.send(one).is_err(), join.is_once());
+                if let Joined::Given { epoch, first, .. } = one
+                    && lost
+                    && !found_again
                     && epoch == reply.counts.epoch
                 {
                     unwanted.push(first);
@@ -298,8 +333,7 @@ impl Said {
         }
         hand_out(self.claims, &reply.claims);
         hand_out(self.renewals, &reply.renewals);
-        let own = self.batch.leaves.len() - self.leaves.len();
-        hand_out(self.leaves, reply.leaves.get(own..).unwrap_or_default());
+        hand_out(self.leaves, &reply.leaves);
         hand_out(self.ends, &reply.ends);
         hand_out(self.commands, &reply.commands);
         unwanted

@@ -18,46 +18,49 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// Between two exchanges at most while anybody waits or is inside: a quarter of what the room's clock takes
 /// for an outage.
 const BEAT: Duration = Duration::from_millis(500);
-/// And when nobody is there.
-const IDLE: Duration = Duration::from_secs(10);
+/// And when nobody is there: less than the room's clock may move at once (2 s), or it would run slow, and
+/// limits and rates with it.
+const IDLE: Duration = Duration::from_millis(1_500);
+/// Nobody is there if nobody has asked for this long.
+const QUIET: Duration = Duration::from_secs(10);
 /// Between two tries at a store that does not answer.
 const RETRY: Duration = Duration::from_millis(200);
 
 impl Room {
     /// Talks to the store for as long as it is polled. A room has one driver on a node.
     pub async fn drive(&self, store: &dyn Store) {
-        let mut sequence = 0;
         let mut asked = Instant::now();
         loop {
-            let began = Instant::now();
             let said = self.desk().take();
             if said.is_asked() {
-                asked = began;
+                asked = Instant::now();
             }
-            self.converse(store, said, &mut sequence).await;
-            sleep(PAUSE.saturating_sub(began.elapsed())).await;
+            self.converse(store, said).await;
+            sleep(PAUSE).await;
+            if !self.desk().is_empty() {
+                continue; // More than one batch could carry.
+            }
             let counts = *self.view.load().counts();
-            let quiet =
-                counts.waiting + counts.admitted + counts.inside == 0 && asked.elapsed() >= IDLE;
-            let beat = if quiet { IDLE } else { BEAT };
-            let _ = timeout(beat.saturating_sub(began.elapsed()), self.said.notified()).await;
+            let anybody = counts.waiting + counts.admitted + counts.inside > 0;
+            let beat = if anybody || asked.elapsed() < QUIET { BEAT } else { IDLE };
+            let _ = timeout(beat, self.said.notified()).await;
         }
     }
 
     /// One batch, until the line has taken it.
-    async fn converse(&self, store: &dyn Store, mut said: Said, sequence: &mut u64) {
+    async fn converse(&self, store: &dyn Store, mut said: Said) {
         loop {
-            *sequence += 1;
-            self.address(&mut said.batch, *sequence);
+            self.address(&mut said.batch);
             let Some(reply) = self.exchange(store, &said.batch).await else { return };
             self.absorb(&reply);
             match reply.taken {
                 Taken::Applied | Taken::Repeated => {
                     let unwanted = said.told(&reply);
-                    self.desk().unwanted(reply.counts.epoch, unwanted);
+                    self.desk().leave_again(reply.counts.epoch, unwanted);
                     return;
                 }
-                Taken::Superseded => {}
+                // Never, while a room has one driver; asked again it would be as before.
+                Taken::Superseded => return,
                 Taken::Unconfigured => said.batch.offer = Some(self.desk().standing_offer()),
                 Taken::Settling { left_ms } => {
                     said.batch.offer = Some(self.desk().standing_offer());
@@ -69,7 +72,7 @@ impl Room {
     }
 
     /// Says who speaks, and what this node knows by now.
-    fn address(&self, batch: &mut Batch, sequence: u64) {
+    fn address(&self, batch: &mut Batch) {
         let view = self.view.load();
         let Proof { epoch, number } = self.desk().proof();
         let report = batch.known.report.take();
@@ -80,7 +83,7 @@ impl Room {
             known.issued = known.issued.max(number);
         }
         batch.known = Known { report, ..known };
-        (batch.node, batch.sequence, batch.have) = (self.node, sequence, view.have());
+        (batch.node, batch.have) = (self.node, view.have());
     }
 
     /// The same batch until the store answers; `None` if it never will.

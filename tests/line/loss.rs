@@ -71,7 +71,7 @@ fn missing_seats_stay_taken_until_renewed_or_the_session_is_over() {
     let mut room = Room::new(settings.clone());
     room.join(4);
     let view = room.view.clone();
-    assert_eq!(view.known().inside, 2);
+    assert_eq!(view.known().taken, 2);
     lose(&mut room, Line::default());
     let counts = settle(&mut room, &view, &settings);
     assert_eq!((counts.inside, counts.missing), (0, 2));
@@ -82,6 +82,66 @@ fn missing_seats_stay_taken_until_renewed_or_the_session_is_over() {
     room.pass(300_000, &[3, 4]);
     let counts = room.idle();
     assert_eq!((counts.missing, counts.released), (0, 4));
+}
+
+#[test]
+fn seats_are_not_counted_twice_because_a_view_is_older_than_its_counters() {
+    let settings = Settings { max_active: Some(5), ..hold() };
+    let mut room = Room::new(settings.clone());
+    room.join(10);
+    room.command(Command::Release(5));
+    (1..=5).for_each(|number| _ = inside(room.claim(number)));
+    let view = room.view.clone();
+    lose(&mut room, Line::default());
+    let counts = settle(&mut room, &view, &settings);
+    assert_eq!(counts.inside + counts.admitted + counts.missing, 5);
+    let renewals = (1..=5).map(|number| Renewal { number, admitted_ms: START_MS }).collect();
+    let counts = room.with(|batch| batch.renewals = renewals).counts;
+    assert_eq!((counts.inside, counts.admitted, counts.missing), (5, 0, 0));
+}
+
+#[test]
+fn an_end_holds_though_the_line_has_lost_the_seat() {
+    let settings = seats(3);
+    let mut room = Room::new(settings.clone());
+    room.join(4);
+    let view = room.view.clone();
+    lose(&mut room, Line::default());
+    assert_eq!(settle(&mut room, &view, &settings).missing, 3);
+    room.end(1, Ending::Completed);
+    room.end(2, Ending::Revoked);
+    for (number, why) in [(1, Ending::Completed), (2, Ending::Revoked)] {
+        let renewal = Renewal { number, admitted_ms: START_MS };
+        let renewed = room.with(|batch| batch.renewals = vec![renewal]).renewals[0];
+        assert_eq!(renewed, Claimed::Over(Reason::Ended(why)));
+    }
+    assert_eq!(room.idle().missing, 2, "whom an operator revokes may never have had a seat");
+}
+
+#[test]
+fn a_node_that_has_given_no_number_still_knows_that_others_may_have() {
+    let mut room = Room::new(hold());
+    let view = room.view.clone();
+    room.join(5); // by another node, which is not heard while settling
+    lose(&mut room, Line::default());
+    settle(&mut room, &view, &hold());
+    assert!(matches!(room.join(1), Joined::Given { first: 100_001, .. }), "above the gap");
+}
+
+#[test]
+fn a_batch_of_unknown_fate_is_not_applied_again_after_settling() {
+    let mut room = Room::new(hold());
+    let batch =
+        Batch { joins: vec![Join::Plain(2)], commands: vec![Command::Release(1)], ..room.batch() };
+    let first = room.send(batch.clone());
+    room.run += 1; // the store failed over, with everything in it
+    let mut again = room.send(batch.clone());
+    while matches!(again.taken, Taken::Settling { .. }) {
+        room.wall_ms += 500;
+        again = room.send(batch.clone());
+    }
+    assert_eq!((again.taken, &again.joins), (Taken::Repeated, &first.joins));
+    assert_eq!(again.counts.turns, first.counts.turns);
 }
 
 #[test]

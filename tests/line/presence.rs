@@ -132,6 +132,20 @@ fn a_changed_timeout_counts_everybody_as_just_seen() {
 }
 
 #[test]
+fn a_shorter_timeout_costs_nobody_at_the_head_their_turn() {
+    let mut room = Room::new(Settings { heartbeat_timeout_ms: 60_000, ..hold() });
+    room.join(3);
+    room.pass(120_000, &[2, 3]);
+    room.command(Command::Release(1));
+    assert_eq!(room.claim(1), Claimed::Waiting);
+    room.command(Command::Release(1));
+    room.pass(40_000, &[2, 3]);
+    room.offer(Settings { heartbeat_timeout_ms: 10_000, ..hold() });
+    room.idle();
+    assert_eq!(room.standing(1), Standing::Admitted);
+}
+
+#[test]
 fn the_dead_part_of_the_bitmaps_is_given_back() {
     let open = Settings { max_waiting: None, claim_window_ms: 1_000, ..Settings::default() };
     let mut room =

@@ -15,6 +15,16 @@ fn by_rate_one_after_the_other() {
 }
 
 #[test]
+fn a_quiet_room_lets_in_a_burst_and_no_more() {
+    let rate = Rate { count: 10, per_ms: 1_000 };
+    let pace = Some(Pace::Rate { rate, burst: 10 });
+    let mut room = Room::new(Settings { pace, ..Settings::default() });
+    room.pass(10_000, &[]);
+    room.wall_ms += 2_000;
+    assert_eq!(entered(room.join(100)), 10);
+}
+
+#[test]
 fn a_fraction_of_a_rate_is_exact_over_an_hour() {
     let rate = Rate { count: 7, per_ms: 60_000 };
     let mut room =

@@ -119,10 +119,36 @@ fn whoever_went_idle_and_is_then_revoked_does_not_resume() {
 fn revoking_somebody_who_waits_takes_the_place() {
     let mut room = Room::new(hold());
     room.join(2);
-    assert_eq!(room.end(1, Ending::Completed), Done::Already, "nothing to complete");
-    assert_eq!(room.standing(1), Standing::Waiting);
     assert_eq!(room.end(1, Ending::Revoked), Done::Freed);
-    assert_eq!(room.standing(1), Standing::Expired(Reason::Used));
+    assert_eq!(room.standing(1), Standing::Expired(Reason::Ended(Ending::Revoked)));
+    assert_eq!(room.idle().waiting, 1);
+}
+
+#[test]
+fn a_revoked_pass_stays_revoked_for_as_long_as_it_is_good() {
+    let hour = Settings { session_idle_ms: Some(3_600_000), session_max_ms: None, ..seats(1) };
+    let mut room = Room::new(hour);
+    room.join(2);
+    inside(renew(&mut room, 1));
+    room.end(1, Ending::Revoked);
+    inside(room.claim(2));
+    room.offer(Settings { session_idle_ms: Some(10_000), session_max_ms: None, ..seats(1) });
+    for _ in 0..20 {
+        room.pass(9_000, &[]);
+        inside(renew(&mut room, 2));
+    }
+    assert_eq!(renew(&mut room, 1), Claimed::Over(Reason::Ended(Ending::Revoked)));
+    assert_eq!(room.idle().inside, 1);
+    room.pass(3_600_000, &[]);
+    assert_eq!(room.standing(1), Standing::Expired(Reason::Used), "and is forgotten then");
+}
+
+#[test]
+fn without_an_idle_time_a_first_pass_that_ran_out_resumes_too() {
+    let mut room = Room::new(Settings { session_idle_ms: None, ..seats(1) });
+    room.join(1);
+    room.pass(31_000, &[]);
+    inside(room.claim(1));
 }
 
 #[test]

@@ -4,7 +4,6 @@ use anteroom::line::{Batch, End, Join, Keyed, Known, Number, Offer, Renewal};
 
 use super::steps::{Item, JoinKey, Who};
 use super::world::World;
-use crate::model::open;
 
 /// An `issued` that no room can have reached.
 const NONSENSE: Number = 1 << 41;
@@ -97,9 +96,7 @@ impl World {
             }
             Item::Nonsense if batch.known.epoch > 0 => {
                 batch.known.issued = NONSENSE;
-                if !open::NONSENSE_RELEASES_EVERYBODY {
-                    (batch.known.released, batch.known.lapsed) = (NONSENSE, NONSENSE);
-                }
+                (batch.known.released, batch.known.lapsed) = (NONSENSE, NONSENSE);
             }
             Item::Nonsense => {}
             Item::OldEpoch => batch.epoch = batch.epoch.saturating_sub(1),

@@ -2,13 +2,11 @@
 
 use std::fmt::Debug;
 
-use anteroom::line::{
-    Counts, Joined, Known, Number, Reason, Refusal, Reply, Report, Standing, View,
-};
+use anteroom::line::{Counts, Joined, Known, Number, Reason, Refusal, Reply, Standing, View};
 
 use super::rng::Rng;
 use super::subject::Subject;
-use crate::model::{Model, Where, open};
+use crate::model::{Model, Where};
 
 /// Rooms of up to so many numbers are compared number by number, larger ones by a sample.
 const ALL: usize = 1_500;
@@ -116,40 +114,9 @@ pub(super) fn view(model: &Model, view: &View) -> Result<(), String> {
     Ok(())
 }
 
-/// What a node knows must outlast the question for it: the line that asks has forgotten it.
-pub(super) fn kept(known: &Known, after: &Known, report: &Report) -> Result<(), String> {
-    let highest = |known: &Known| [known.epoch, known.issued, known.released, known.lapsed];
-    if known.epoch == after.epoch
-        && highest(known).iter().zip(highest(after)).any(|(was, is)| is < *was)
-    {
-        return Err(format!("a settling line made a node know less:\n  {known:?}\n  {after:?}"));
-    }
-    let (Some(before), after, still) = (&known.report, report, after.lapsed + 1..=known.released)
-    else {
-        return Ok(());
-    };
-    let within = |number: Number, ranges: &[(Number, Number)]| {
-        ranges.iter().any(|(low, high)| (*low..=*high).contains(&number))
-    };
-    let known = |number: Number| {
-        within(number, &after.live)
-            || within(number, &after.used)
-            || after.express.iter().any(|(other, _)| *other == number)
-            || after.called.contains(&number)
-            || after.ended.iter().any(|(other, _)| *other == number)
-    };
-    let ends = |ranges: &[(Number, Number)]| -> Vec<Number> {
-        ranges.iter().flat_map(|(low, high)| [*low, *high, *high.min(still.end())]).collect()
-    };
-    let mut numbers = [ends(&before.live), ends(&before.used), before.called.clone()].concat();
-    numbers.extend(before.express.iter().map(|(number, _)| number));
-    numbers.extend(before.ended.iter().map(|(number, _)| number));
-    match numbers.into_iter().find(|number| still.contains(number) && !known(*number)) {
-        None => Ok(()),
-        Some(lost) => {
-            Err(format!("a settling line made a node forget {lost}:\n  {before:?}\n  {after:?}"))
-        }
-    }
+/// A line that settles asks for what a node knows: hearing so must not make the node forget any of it.
+pub(super) fn kept(before: &Known, after: &Known) -> Result<(), String> {
+    same("what a node knows while the line settles", before, after)
 }
 
 /// The view of a node that hears every answer: settings, endings, and after a sweep every position.
@@ -210,7 +177,6 @@ fn position(model: &Model, number: Number) -> Option<u64> {
     let ordinary = matches!(found, Where::Line) && number > model.counts.released;
     let place = match found {
         Where::Express { place, .. } | Where::Strayed { place } => *place,
-        _ if open::NOBODY_AHEAD_OF_THE_PASSED_OVER => number,
         _ => number.max(model.counts.released),
     };
     let ahead = model.visitors.iter().filter(|other| match other.found {

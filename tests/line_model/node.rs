@@ -4,7 +4,6 @@ use anteroom::line::{Batch, Claimed, Joined, Known, Number, Reply, Taken, View};
 
 use super::compare;
 use super::steps::Who;
-use crate::model::open;
 
 /// A ticket: its epoch and its number.
 pub(super) type Ticket = (u64, Number);
@@ -19,8 +18,6 @@ pub(super) struct Node {
     pub(super) view: View,
     /// The line asked for a report and an offer.
     pub(super) asked: bool,
-    /// What the node knew before the line asked.
-    remembered: Option<Known>,
     pub(super) sent: Vec<Batch>,
     /// Numbers given to this node's visitors.
     pub(super) given: Vec<Number>,
@@ -43,17 +40,7 @@ impl Node {
 
     /// All this node knows, with a report.
     pub(super) fn known(&self) -> Known {
-        let fresh = self.view.known();
-        match self.remembered.clone() {
-            Some(old) if old.epoch > fresh.epoch => old,
-            Some(old) if old.epoch == fresh.epoch => Known {
-                issued: old.issued.max(fresh.issued),
-                released: old.released.max(fresh.released),
-                lapsed: old.lapsed.max(fresh.lapsed),
-                ..old
-            },
-            _ => Known { report: Some(Box::new(self.view.report())), ..fresh },
-        }
+        Known { report: Some(Box::new(self.view.report())), ..self.view.known() }
     }
 
     /// An answer has come.
@@ -64,19 +51,16 @@ impl Node {
         tickets: &mut Vec<Ticket>,
     ) -> Result<(), String> {
         let (known, epoch) = (self.known(), reply.counts.epoch);
-        if self.view.counts().epoch != epoch {
+        let settling = matches!(reply.taken, Taken::Settling { .. });
+        if self.view.counts().epoch != epoch && !settling {
             self.given.clear();
             self.entered.clear();
             self.returned.clear();
         }
         self.view.absorb(reply);
         self.asked = matches!(reply.taken, Taken::Settling { .. } | Taken::Unconfigured);
-        if !matches!(reply.taken, Taken::Settling { .. }) {
-            self.remembered = None;
-        } else if open::VIEW_FORGETS_WHEN_ASKED {
-            self.remembered.get_or_insert(known);
-        } else {
-            compare::kept(&known, &self.view.known(), &self.view.report())?;
+        if settling {
+            compare::kept(&known, &self.known())?;
         }
         self.visitors_told(batch, reply, tickets);
         Ok(())

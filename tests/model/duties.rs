@@ -21,7 +21,7 @@ impl Model {
 
     pub(super) fn duties(&mut self, turned: bool, advance: u64, wall: u64) {
         self.end_seats(wall);
-        self.forget_endings();
+        self.forget_endings(wall);
         self.miss_the_silent();
         if turned {
             self.sweep();
@@ -72,7 +72,7 @@ impl Model {
         }
     }
 
-    fn forget_endings(&mut self) {
+    fn forget_endings(&mut self, wall: u64) {
         let clock = self.counts.clock_ms;
         let kept = 2 * self.settings().session_ms();
         let old = self.due(|visitor| match visitor.found {
@@ -81,7 +81,15 @@ impl Model {
         });
         self.note("an ending was forgotten", old.len() as u64);
         for number in old {
-            self.visitor(number).found = Where::Line;
+            let next = self.next_ending();
+            let visitor = self.visitor(number);
+            match &mut visitor.found {
+                // As long as its pass is good, it is not forgotten.
+                Where::Ended { at, serial, seat, .. } if seat.terms.expires_ms > wall => {
+                    (*at, *serial) = (clock, next);
+                }
+                found => *found = Where::Line,
+            }
         }
     }
 
@@ -205,6 +213,7 @@ impl Model {
     fn refill(&mut self, advance: u64) {
         match self.settings().pace {
             None => {}
+            Some(Pace::Rate { rate, burst }) if self.credit >= burst * rate.per_ms => {}
             Some(Pace::Rate { rate, .. }) => {
                 let add = rate.count * advance;
                 let extra = self.owed.min(add / 2);

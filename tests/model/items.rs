@@ -4,7 +4,7 @@ use anteroom::line::{
     Batch, Claimed, Done, End, Ending, Number, Reason, Renewal, Reply, Standing, Terms,
 };
 
-use super::{MAX_EXPRESS, Model, Seat, Where, open};
+use super::{MAX_EXPRESS, Model, Seat, Where};
 
 /// The ways to ask for one's place.
 #[derive(Clone, Copy, PartialEq)]
@@ -99,14 +99,40 @@ impl Model {
                 if let Where::Ended { why: old, at, serial, .. } = &mut self.visitor(number).found {
                     (*old, *at, *serial) = (why, clock, next);
                 }
-                if !open::COMPLETED_AFTER_IDLE_UNCOUNTED {
-                    self.counts.completed += u64::from(why == Ending::Completed);
-                }
+                self.counts.completed += u64::from(why == Ending::Completed);
                 Done::Already
             }
-            _ if matches!(why, Ending::Revoked | Ending::Left) => self.leave(number),
-            _ => Done::Already,
+            Standing::Completed | Standing::Expired(Reason::Ended(_)) => Done::Already,
+            standing => {
+                let in_line = !matches!(standing, Standing::Expired(_));
+                let an_operators = matches!(why, Ending::Revoked | Ending::Left);
+                if in_line && an_operators {
+                    self.owe(u64::from(standing == Standing::Admitted));
+                } else {
+                    self.found_missing(number);
+                    self.note("a lost session ended", 1);
+                }
+                self.counts.completed += u64::from(why == Ending::Completed);
+                self.end_unknown(number, why);
+                if in_line { Done::Freed } else { Done::Already }
+            }
         }
+    }
+
+    /// Somebody the line had lost sight of: one less is missing, unless a seat was held for them.
+    fn found_missing(&mut self, number: Number) {
+        if self.standing(number) != Standing::Admitted {
+            self.counts.missing = self.counts.missing.saturating_sub(1);
+        }
+    }
+
+    /// The end of a session about which nothing else is known.
+    pub(super) fn end_unknown(&mut self, number: Number, why: Ending) {
+        let (clock, wall, serial) = (self.counts.clock_ms, self.last_wall, self.next_ending());
+        let lasts = self.settings.clone().unwrap_or_default().session_ms();
+        let terms = Terms { admitted_ms: wall, issued_ms: wall, expires_ms: wall + lasts };
+        let seat = Box::new(Seat { entered: clock, free_at: clock, terms });
+        self.visitor(number).take(Where::Ended { why, at: clock, serial, seat });
     }
 
     pub(super) fn next_ending(&mut self) -> u64 {
@@ -133,6 +159,7 @@ impl Model {
                     return self.resume(number, wall).unwrap_or_else(|| self.over(number));
                 }
                 _ => {
+                    self.found_missing(number);
                     let entered =
                         self.counts.clock_ms.saturating_sub(wall.saturating_sub(admitted_ms));
                     let terms = Terms { admitted_ms, issued_ms: wall, expires_ms: 0 };
@@ -141,7 +168,6 @@ impl Model {
                         free_at: 0,
                         terms,
                     })));
-                    self.counts.missing = self.counts.missing.saturating_sub(1);
                     self.note("a seat was taken back", 1);
                 }
             },
@@ -178,7 +204,7 @@ impl Model {
             return None;
         };
         let cap = max.map_or(u64::MAX, |max| seat.entered + max);
-        let resumable = idle.unwrap_or(if open::NO_RESUME_WITHOUT_IDLE { 0 } else { session });
+        let resumable = idle.or(max).unwrap_or(0);
         if clock - at >= resumable || cap <= clock || self.seats_free() == 0 {
             return None;
         }

@@ -70,6 +70,10 @@ impl Model {
     }
 
     fn join_keyed(&mut self, keyed: &Keyed, room: &mut u64, wall: u64) -> Joined {
+        let closed = matches!(self.settings().mode, Mode::Drain | Mode::Closed);
+        if !self.repeats(keyed) && (closed || *room == 0) {
+            return Joined::Refused(if closed { Refusal::Closed } else { Refusal::Full });
+        }
         if let Some(refusal) = self.count_attempt(keyed) {
             return Joined::Refused(refusal);
         }
@@ -82,6 +86,17 @@ impl Model {
             self.devices.insert(once, FirstJoin { number: first, joined_ms, idempotency, address });
         }
         joined
+    }
+
+    /// Whether this join repeats one whose number can still do anything.
+    fn repeats(&self, keyed: &Keyed) -> bool {
+        let first = keyed.once.and_then(|once| self.devices.get(&once));
+        first.is_some_and(|first| {
+            !matches!(
+                self.standing(first.number),
+                Standing::Unknown | Standing::Completed | Standing::Expired(_)
+            )
+        })
     }
 
     /// The join this one repeats, if its number can still do anything.

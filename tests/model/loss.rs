@@ -1,15 +1,18 @@
 //! The clock, the memory, and what nodes bring back to a line that has lost something.
 
-use anteroom::line::{Ending, Known, Moment, Number, Report, Terms};
+use anteroom::line::{Ending, Known, Moment, Number, Report};
 
-use super::{GAP, MAX_HEAL, MAX_TICK_MS, Model, SETTLING_MS, Seat, Where, open};
+use super::{GAP, MAX_HEAL, MAX_TICK_MS, Model, SETTLING_MS, Where};
+
+/// More than any room has had.
+const MAX_ISSUED: u64 = 10_000_000_000;
 
 /// A line that listens.
 #[derive(Clone)]
 pub(super) struct Settling {
     since: u64,
     /// The most seats that any node counted as taken.
-    inside: u64,
+    taken: u64,
 }
 
 impl Model {
@@ -25,7 +28,7 @@ impl Model {
         self.last_wall = moment.wall_ms;
         if self.run != moment.run {
             self.run = moment.run;
-            self.settling = Some(Settling { since: self.counts.clock_ms, inside: 0 });
+            self.settling = Some(Settling { since: self.counts.clock_ms, taken: 0 });
         }
         advance
     }
@@ -40,21 +43,19 @@ impl Model {
         self.devices.clear();
         self.owed = 0;
         self.period_began = clock_ms;
-        if let Some(settling) = &mut self.settling
-            && !open::SEATS_OF_A_VOID_EPOCH_ARE_MISSING
-        {
-            settling.inside = 0;
+        if let Some(settling) = &mut self.settling {
+            settling.taken = 0;
         }
     }
 
     /// Step 4: what the node has seen is true, so what the line has not is lost.
     pub(super) fn learn(&mut self, known: &Known) {
+        if known.epoch < self.counts.epoch || known.issued > MAX_ISSUED {
+            return;
+        }
         if known.epoch > self.counts.epoch {
             self.note("a later epoch was known", 1);
             self.begin_epoch(known.epoch);
-        }
-        if known.epoch < self.counts.epoch {
-            return;
         }
         let issued = self.counts.issued;
         if known.issued > issued {
@@ -62,9 +63,7 @@ impl Model {
                 self.counts.issued = known.issued;
             } else if known.issued - issued > MAX_HEAL {
                 self.note("nonsense", 1);
-                if !open::NONSENSE_RELEASES_EVERYBODY {
-                    return;
-                }
+                return;
             } else {
                 self.note("healed", 1);
                 self.append(issued + 1, known.issued);
@@ -90,11 +89,11 @@ impl Model {
 
     /// What only a line that listens asks for.
     pub(super) fn hear(&mut self, known: &Known) {
-        if known.epoch != self.counts.epoch {
+        if known.epoch != self.counts.epoch || known.issued > MAX_ISSUED {
             return;
         }
         let settling = self.settling.as_mut().expect("asked only while settling");
-        settling.inside = settling.inside.max(known.inside);
+        settling.taken = settling.taken.max(known.taken);
         if let Some(report) = &known.report {
             self.note("a report was merged", 1);
             self.merge(report, known.released);
@@ -102,7 +101,7 @@ impl Model {
     }
 
     fn merge(&mut self, report: &Report, known_released: Number) {
-        let (clock, wall, issued) = (self.counts.clock_ms, self.last_wall, self.counts.issued);
+        let (clock, issued) = (self.counts.clock_ms, self.counts.issued);
         let given = |range: &(Number, Number)| range.0.max(1)..=range.1.min(issued);
         for number in report.used.iter().flat_map(given) {
             let visitor = self.visitor(number);
@@ -136,13 +135,11 @@ impl Model {
                 // Who merely went idle may be back since.
                 Where::Inside(_) | Where::Ended { .. } if why == Ending::Idle => continue,
                 Where::Inside(seat) => seat.clone(),
-                Where::Ended { why: Ending::Idle, seat, .. } if !open::IDLE_OUTLASTS_A_REPORT => {
-                    seat.clone()
-                }
+                Where::Ended { why: Ending::Idle, seat, .. } => seat.clone(),
                 Where::Ended { .. } => continue,
                 _ => {
-                    let terms = Terms { admitted_ms: wall, issued_ms: wall, expires_ms: wall };
-                    Box::new(Seat { entered: clock, free_at: clock, terms })
+                    self.end_unknown(number, why);
+                    continue;
                 }
             };
             visitor.take(Where::Ended { why, at: clock, serial, seat });
@@ -166,15 +163,15 @@ impl Model {
                 visitor.live = true;
             }
         }
-        self.all_just_seen(!open::SETTLING_FORGETS_THE_HEAD);
+        self.all_just_seen();
         self.note_release();
-        if self.counts.issued > 0 {
+        if self.counts.epoch > 0 {
             self.counts.issued += GAP;
             (self.credit, self.owed) = (0, 0);
             self.period_began = self.counts.clock_ms;
         }
-        let (_, _, inside) = self.tally();
-        self.counts.missing = settling.inside.saturating_sub(inside);
+        let (_, admitted, inside) = self.tally();
+        self.counts.missing = settling.taken.saturating_sub(inside + admitted);
         self.note("settled", 1);
         self.note("seats found missing", self.counts.missing);
         self.missing_until = self.counts.clock_ms + self.settings().session_ms();
@@ -185,15 +182,13 @@ impl Model {
     }
 
     /// Everybody here, and at the head, was heard of now.
-    pub(super) fn all_just_seen(&mut self, head: bool) {
+    pub(super) fn all_just_seen(&mut self) {
         let (turn, clock) = (self.turn, self.counts.clock_ms);
         for visitor in &mut self.visitors {
             if visitor.live {
                 visitor.seen = turn;
             }
-            if let Where::Express { heard, .. } | Where::Called { heard, .. } = &mut visitor.found
-                && head
-            {
+            if let Where::Express { heard, .. } | Where::Called { heard, .. } = &mut visitor.found {
                 *heard = clock;
             }
         }

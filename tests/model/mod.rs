@@ -13,7 +13,6 @@ mod items;
 mod joins;
 mod loss;
 mod offer;
-pub mod open;
 mod turns;
 mod visitor;
 
@@ -124,6 +123,7 @@ impl Model {
             reply.taken = Taken::Unconfigured;
             return Ok(self.finish(reply));
         }
+        let entered = self.counts.entered;
         let turned = self.turn_ring();
         self.items(batch, wall, &mut reply);
         self.duties(turned, advance, wall);
@@ -133,7 +133,7 @@ impl Model {
         self.joins(batch, wall, &mut reply);
         self.release_by_pace();
         self.enter_waiting_claims(batch, epoch, wall, &mut reply);
-        self.enter_joins(wall, &mut reply);
+        self.enter_joins(entered, wall, &mut reply);
 
         let node =
             Node { sequence: batch.sequence, heard: self.counts.clock_ms, answers: reply.clone() };

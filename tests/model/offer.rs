@@ -2,7 +2,7 @@
 
 use anteroom::line::{Offer, Offered, Pace};
 
-use super::{Model, open};
+use super::Model;
 
 impl Model {
     pub(super) fn consider(&mut self, offer: &Offer) -> Offered {
@@ -18,7 +18,7 @@ impl Model {
         self.change_pace(old.as_ref().and_then(|old| old.pace), offer.settings.pace);
         let heartbeat = offer.settings.heartbeat_timeout_ms;
         if old.is_some_and(|old| old.heartbeat_timeout_ms != heartbeat) {
-            self.all_just_seen(!open::HEARTBEAT_CHANGE_FORGETS_THE_HEAD);
+            self.all_just_seen();
         }
         Offered::Taken
     }

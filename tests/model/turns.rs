@@ -2,7 +2,7 @@
 
 use anteroom::line::{Batch, Claimed, Commanded, Joined, Mode, Number, Pace, Reply, Standing};
 
-use super::{AT_ONCE, Model, Where, open};
+use super::{AT_ONCE, Model, Where};
 
 impl Model {
     pub(super) fn release_by_pace(&mut self) {
@@ -61,7 +61,6 @@ impl Model {
             }
             express += 1;
             if let Where::Express { heard, .. } = self.visitor(number).found {
-                let heard = if open::CALL_COUNTS_AS_HEARD { clock } else { heard };
                 self.visitor(number).found = Where::Called { at: clock, heard };
             }
         }
@@ -108,13 +107,9 @@ impl Model {
     }
 
     /// Newcomers of this batch whose turn it is already.
-    pub(super) fn enter_joins(&mut self, wall: u64, reply: &mut Reply) {
+    pub(super) fn enter_joins(&mut self, before: u64, wall: u64, reply: &mut Reply) {
         let lasts = self.settings().session_first_ms.min(self.settings().session_ms());
-        let mut left = AT_ONCE;
-        if open::EVERY_CLAIM_INSIDE_IS_AN_ENTRY {
-            left -=
-                reply.claims.iter().filter(|claimed| matches!(claimed, Claimed::Inside(_))).count();
-        }
+        let mut left = AT_ONCE - self.counts.entered.saturating_sub(before) as usize;
         for joined in &mut reply.joins {
             let Joined::Given { first, count, entered, terms, .. } = joined else {
                 continue;

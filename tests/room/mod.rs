@@ -18,6 +18,7 @@ struct Noting {
     wall_ms: AtomicU64,
     run: AtomicU64,
     lose: AtomicU64,
+    slow_ms: AtomicU64,
     asked: Mutex<Vec<Batch>>,
 }
 
@@ -28,6 +29,7 @@ impl Noting {
             wall_ms: AtomicU64::new(START_MS),
             run: AtomicU64::new(1),
             lose: AtomicU64::new(0),
+            slow_ms: AtomicU64::new(0),
             asked: Mutex::default(),
         })
     }
@@ -53,6 +55,7 @@ impl Store for Noting {
             let reply =
                 self.line.lock().expect("not poisoned").apply(&batch, Moment { wall_ms, run });
             self.asked.lock().expect("not poisoned").push(batch);
+            tokio::time::sleep(Duration::from_millis(self.slow_ms.load(Ordering::SeqCst))).await;
             if self.lose.load(Ordering::SeqCst) > 0 {
                 self.lose.fetch_sub(1, Ordering::SeqCst);
                 return Err(StoreError::Failed { why: "the answer was lost".into() });
@@ -78,8 +81,9 @@ fn with<S: Store + 'static, T>(
     offer: Offer,
     work: impl AsyncFnOnce(Arc<Room>) -> T,
 ) -> T {
-    let runtime =
-        tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
+    // Time stands still while anything can be done, and jumps when nothing can: no test waits for it.
+    let mut builder = tokio::runtime::Builder::new_current_thread();
+    let runtime = builder.enable_time().start_paused(true).build().expect("a runtime");
     runtime.block_on(async {
         let room = Arc::new(Room::new("sale", 7, offer));
         let driven = room.clone();
@@ -163,7 +167,9 @@ fn a_lost_answer_is_asked_for_again_and_gives_no_second_number() {
         assert_eq!(number(room.join(None).await), 2);
         assert_eq!(number(room.join(None).await), 3);
         let batches = asked.asked();
-        let same = batches.iter().filter(|batch| batch.sequence == 2).count();
+        let second = batches.iter().find(|batch| batch.sequence > 1 && !batch.joins.is_empty());
+        let sequence = second.expect("the second join's").sequence;
+        let same = batches.iter().filter(|batch| batch.sequence == sequence).count();
         assert_eq!(same, 3, "the same batch under the same sequence");
     });
 }
@@ -194,15 +200,77 @@ fn whoever_is_gone_before_they_are_told_keeps_no_place() {
     let line = store.clone();
     with(store, hold(), async |room| {
         room.join(None).await.expect("an answer");
-        let gone = {
+        let ask = || {
             let room = room.clone();
             tokio::spawn(async move { room.join(None).await })
         };
+        line.slow_ms.store(50, Ordering::SeqCst);
+        let before = line.asked().len();
+        let told_too_late = ask();
+        until(|| line.asked()[before..].iter().any(|batch| !batch.joins.is_empty())).await;
+        told_too_late.abort();
+        let never_asked = ask();
         tokio::task::yield_now().await;
-        gone.abort();
+        never_asked.abort();
         let standing = |number| line.line.lock().expect("not poisoned").standing(number);
         until(|| standing(2) == Standing::Expired(Reason::Used)).await;
-        assert_eq!(number(room.join(None).await), 3);
+        line.slow_ms.store(0, Ordering::SeqCst);
+        assert_eq!(
+            number(room.join(None).await),
+            3,
+            "whoever went before being asked about has none"
+        );
+    });
+}
+
+#[test]
+fn a_device_that_asks_again_keeps_the_number_its_first_request_did_not_wait_for() {
+    let store = Noting::founded();
+    let line = store.clone();
+    with(store, hold(), async |room| {
+        room.join(None).await.expect("an answer");
+        let device = Keyed { once: Some([1; 16]), device: Some([1; 16]), ..Keyed::default() };
+        let ask = |keyed: Keyed| {
+            let room = room.clone();
+            tokio::spawn(async move { room.join(Some(keyed)).await })
+        };
+        let (first, second) = (ask(device.clone()), ask(device));
+        tokio::task::yield_now().await;
+        first.abort(); // A reload: the browser gives up one request and sends another.
+        let number = match second.await.expect("no panic") {
+            Ok(Joined::Given { first: number, .. } | Joined::Already { number, .. }) => number,
+            other => panic!("{other:?}"),
+        };
+        for _ in 0..3 {
+            room.join(None).await.expect("an answer");
+        }
+        let standing = line.line.lock().expect("not poisoned").standing(number);
+        assert_eq!(standing, Standing::Waiting);
+    });
+}
+
+#[test]
+fn more_than_a_batch_carries_goes_on_without_a_pause() {
+    let store = Noting::founded();
+    let asked = store.clone();
+    with(store, hold(), async |room| {
+        room.join(None).await.expect("an answer");
+        let began = tokio::time::Instant::now();
+        let crowd: Vec<_> = (0..3_000_u64)
+            .map(|nth| {
+                let once = Some(u128::from(nth).to_le_bytes());
+                let (room, keyed) = (room.clone(), Keyed { once, ..Keyed::default() });
+                tokio::spawn(async move { room.join(Some(keyed)).await })
+            })
+            .collect();
+        for one in crowd {
+            number(one.await.expect("no panic"));
+        }
+        assert!(asked.asked().iter().filter(|batch| !batch.joins.is_empty()).count() <= 8);
+        assert!(
+            began.elapsed() < Duration::from_millis(100),
+            "no beat of half a second in between"
+        );
     });
 }
 
