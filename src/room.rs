@@ -80,36 +80,24 @@ impl Room {
 
     /// Somebody wants in. A pass that ended by idleness is tried again the same way.
     pub async fn claim(&self, proof: Proof) -> Result<Claimed, Busy> {
-        match self.known(proof) {
-            true => self.ask(|desk, answer| desk.claim(proof.number, answer)).await,
-            false => Ok(Claimed::Stale),
-        }
+        self.ask_about(proof, Claimed::Stale, |desk, answer| desk.claim(proof.number, answer)).await
     }
 
     /// A pass in force was used, and its seat is to last longer.
     pub async fn renew(&self, proof: Proof, admitted_ms: u64) -> Result<Claimed, Busy> {
         let renewal = Renewal { number: proof.number, admitted_ms };
-        match self.known(proof) {
-            true => self.ask(|desk, answer| desk.renew(renewal, answer)).await,
-            false => Ok(Claimed::Stale),
-        }
+        self.ask_about(proof, Claimed::Stale, |desk, answer| desk.renew(renewal, answer)).await
     }
 
-    /// Somebody gives up their place or their seat.
+    /// Somebody gives up their place.
     pub async fn leave(&self, proof: Proof) -> Result<Done, Busy> {
-        match self.known(proof) {
-            true => self.ask(|desk, answer| desk.leave(proof.number, answer)).await,
-            false => Ok(Done::Stale),
-        }
+        self.ask_about(proof, Done::Stale, |desk, answer| desk.leave(proof.number, answer)).await
     }
 
-    /// A session ends by the word of the origin.
+    /// A session ends: by the word of the origin, of an operator, or of a visitor who is inside.
     pub async fn end(&self, proof: Proof, why: Ending) -> Result<Done, Busy> {
         let end = End { number: proof.number, why };
-        match self.known(proof) {
-            true => self.ask(|desk, answer| desk.end(end, answer)).await,
-            false => Ok(Done::Stale),
-        }
+        self.ask_about(proof, Done::Stale, |desk, answer| desk.end(end, answer)).await
     }
 
     /// An operator's verb.
@@ -149,6 +137,19 @@ impl Room {
             desk.prove(proof);
         }
         desk.enter_epoch(proof.epoch)
+    }
+
+    /// A question about a number: stale if it is of an epoch that is over.
+    async fn ask_about<A>(
+        &self,
+        proof: Proof,
+        stale: A,
+        say: impl FnOnce(&mut Desk, oneshot::Sender<A>) -> Result<(), Busy>,
+    ) -> Result<A, Busy> {
+        match self.known(proof) {
+            true => self.ask(say).await,
+            false => Ok(stale),
+        }
     }
 
     async fn ask<A>(
