@@ -7,14 +7,21 @@ TOOLS := target/tools
 PYTHON_READY := $(TOOLS)/venv/pyjwt-$(PYJWT)
 NODE_READY := $(TOOLS)/node_modules/.jose-$(JOSE)
 
-.PHONY: help test format lint docs tools bench
+.PHONY: help demo test origins format lint docs build-tools tools bench
 
 help: ## what can be made
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
+
+demo: build-tools ## a waiting room, a site and a crowd on this machine: open http://127.0.0.1:8080
+	cargo run -- demo
 
 test: tools format lint docs ## everything that must hold: formatting, lints, docs, tests, benches at a small size
 	cargo test --all-targets
 	cargo test --doc
+
+origins: tools ## the programs of docs/origins in all five languages, over the golden tokens
+	.ci/need go:golang-go php:php-cli java:default-jdk-headless
+	ANTEROOM_ALL_ORIGINS=1 cargo test --test main -- origins
 
 format: ## check the formatting
 	@cargo fmt --version >/dev/null || { echo "rustfmt is missing: rustup component add rustfmt" >&2; exit 1; }
@@ -27,7 +34,10 @@ lint: ## clippy, warnings are errors
 docs: ## the documentation, warnings are errors
 	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps
 
-tools: $(PYTHON_READY) $(NODE_READY) ## what the tests need besides Rust, installed if missing
+build-tools: ## what building needs besides Rust and a C compiler
+	@.ci/need cmake:cmake
+
+tools: build-tools $(PYTHON_READY) $(NODE_READY) ## what the tests need besides Rust, installed if missing
 
 $(PYTHON_READY):
 	.ci/need python3:python3 'python3 -c "import ensurepip":python3-venv'

@@ -13,6 +13,10 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::token::{Key, KeyError, KeyRing, MIN_SECRET, Secret};
 
+mod check;
+mod demo;
+mod serve;
+mod source;
 mod verify;
 
 const SIGNING_KEY: &str = "ANTEROOM_SIGNING_KEY";
@@ -30,6 +34,9 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    Demo(demo::Demo),
+    Serve(serve::Serve),
+    Check(check::Check),
     Keygen(Keygen),
     Verify(verify::Verify),
 }
@@ -63,13 +70,15 @@ enum Failure {
     Entropy(getrandom::Error),
     #[error("standard input: {0}")]
     Input(io::Error),
+    #[error(transparent)]
+    App(crate::app::Failure),
 }
 
 impl Failure {
     fn exit_code(&self) -> ExitCode {
         match self {
             Self::Usage(_) | Self::Key { .. } | Self::File { .. } | Self::Room(_) => USAGE.into(),
-            Self::Entropy(_) | Self::Input(_) => ExitCode::FAILURE,
+            Self::Entropy(_) | Self::Input(_) | Self::App(_) => ExitCode::FAILURE,
         }
     }
 }
@@ -87,6 +96,9 @@ pub fn run() -> ExitCode {
         }
     };
     let done = match cli.command {
+        Command::Demo(command) => command.run(),
+        Command::Serve(command) => command.run(),
+        Command::Check(command) => command.run(),
         Command::Keygen(command) => command.run(),
         Command::Verify(command) => command.run(),
     };

@@ -6,13 +6,24 @@
 //! - [`room`]: a node's view of a line, and its conversation with the store.
 //! - [`token`]: tickets and passes, signed. Pure.
 //! - [`gateway`]: which room guards a request. Pure so far.
+//! - [`limit`]: how often one and the same may do something on this node.
+//! - [`page`]: what visitors see while they are not inside, and the client. Pure.
+//! - [`config`]: from what a user wrote to everyone's settings, or to every problem at once.
 //! - [`name`]: what may be a room's name.
 //! - [`cli`]: what the command line does.
 
+pub mod app;
 pub mod cli;
+pub mod clock;
+pub mod config;
+pub mod demo;
 pub mod gateway;
+pub mod handover;
+pub mod limit;
 pub mod line;
+pub mod log;
 pub mod name;
+pub mod page;
 pub mod room;
 pub mod store;
 pub mod token;

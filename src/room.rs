@@ -16,6 +16,7 @@
 mod desk;
 mod drive;
 
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arc_swap::ArcSwap;
@@ -24,6 +25,7 @@ use tokio::sync::{Notify, oneshot};
 pub use desk::Busy;
 use desk::Desk;
 
+use crate::clock;
 use crate::line::{
     Claimed, Command, Commanded, Done, End, Ending, Joined, Keyed, Number, Offer, Renewal,
     Standing, View,
@@ -37,6 +39,8 @@ pub struct Room {
     desk: Mutex<Desk>,
     /// Something was said.
     said: Notify,
+    /// The store's clock minus ours, in milliseconds.
+    ahead_ms: AtomicI64,
 }
 
 /// What a ticket or pass says about whose it is. Only ever made from a verified signature.
@@ -60,6 +64,7 @@ impl Room {
             view: ArcSwap::default(),
             desk: Mutex::new(Desk::new(offer)),
             said: Notify::new(),
+            ahead_ms: AtomicI64::new(0),
         }
     }
 
@@ -71,6 +76,11 @@ impl Room {
     /// The line as this node last heard of it.
     pub fn view(&self) -> Arc<View> {
         self.view.load_full()
+    }
+
+    /// The store's time, as far as its last answer says: a pass expires by one clock for all nodes.
+    pub fn now_ms(&self) -> u64 {
+        clock::now_ms().saturating_add_signed(self.ahead_ms.load(Ordering::Relaxed))
     }
 
     /// A newcomer wants a number, and to come in if there is room.

@@ -9,6 +9,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use clap::Args;
 
 use super::{Done, Failure, SIGNING_KEY, no_key, ring, secret};
+use crate::clock;
 use crate::token::{
     Key, KeyError, Kind, MAX_TOKEN, Pass, PassKeys, Scratch, Secret, Ticket, TokenError, Unproven,
 };
@@ -215,16 +216,10 @@ fn span(seconds: u64) -> String {
     text
 }
 
-/// A unix second as people write it, in UTC. The calendar is that of Howard Hinnant's `civil_from_days`.
+/// A unix second as people write it.
 fn time(seconds: u64) -> String {
-    let (days, second) = (seconds / 86_400 + 719_468, seconds % 86_400);
-    let (era, day) = (days / 146_097, days % 146_097);
-    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let day = day - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    let year = year + era * 400 + u64::from(month <= 2);
-    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} UTC")
+    let mut text = Vec::new();
+    clock::put_second(&mut text, seconds);
+    let text = String::from_utf8_lossy(&text).replace('T', " ");
+    format!("{} UTC", text.trim_end_matches('Z'))
 }

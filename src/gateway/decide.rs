@@ -5,7 +5,7 @@
 //! [`Decision::Join`]) and never decided here.
 
 use super::intent::Intent;
-use crate::line::{Ending, Reason, Standing, View};
+use crate::line::{Ending, Reason, Settings, Standing, View};
 use crate::room::Proof;
 
 /// What of a request decides.
@@ -37,6 +37,8 @@ pub enum Carried {
         proof: Proof,
         /// When it was made.
         issued_ms: u64,
+        /// Made at the entry, and not renewed since.
+        first: bool,
         /// Until when it is good.
         expires_ms: u64,
     },
@@ -77,6 +79,10 @@ pub enum Answer {
     Refused,
 }
 
+/// After a visit is complete its pass still serves the parts of the page that says so, for this long. Any pass so
+/// near its end does; who completes a visit is given one.
+pub const AFTERGLOW_MS: u64 = 30_000;
+
 /// Renewed at most once in an eighth of the idle time: of a visitor's requests one in many costs an exchange.
 const RENEWALS: u64 = 8;
 
@@ -87,8 +93,8 @@ pub fn decide(facts: &Facts, view: &View) -> Decision {
         Carried::Ticket { proof, joined_ms } if proof.epoch >= epoch => {
             with_ticket(facts, view, proof, joined_ms)
         }
-        Carried::Pass { proof, issued_ms, expires_ms } if proof.epoch >= epoch => {
-            with_pass(facts, view, proof, issued_ms, expires_ms)
+        Carried::Pass { proof, issued_ms, first, expires_ms } if proof.epoch >= epoch => {
+            with_pass(facts, view, proof, (issued_ms, first), expires_ms)
         }
         // A generation that is over: whatever it gave is void.
         _ => with_nothing(facts.intent),
@@ -130,7 +136,7 @@ fn with_pass(
     facts: &Facts,
     view: &View,
     proof: Proof,
-    issued_ms: u64,
+    (issued_ms, first): (u64, bool),
     expires_ms: u64,
 ) -> Decision {
     if proof.epoch > view.counts().epoch {
@@ -138,15 +144,23 @@ fn with_pass(
     }
     match view.ending(proof.number) {
         None | Some(Ending::Idle) => {}
+        // The page that says thank you has its pictures, from a pass that is good for moments only.
+        Some(Ending::Completed)
+            if facts.intent == Intent::Part
+                && (facts.now_ms..=facts.now_ms + AFTERGLOW_MS).contains(&expires_ms) =>
+        {
+            return Decision::Forward { proof, renew: false };
+        }
         Some(why) => return over(facts, view, Reason::Ended(why)),
     }
     let idle_ms = view.settings().and_then(|settings| settings.session_idle_ms);
     if expires_ms > facts.now_ms {
         let used_ms = facts.now_ms.saturating_sub(issued_ms);
-        return Decision::Forward {
-            proof,
-            renew: idle_ms.is_some_and(|idle| used_ms >= idle / RENEWALS),
-        };
+        let aged = idle_ms.is_some_and(|idle| used_ms >= idle / RENEWALS);
+        // Whoever entered without having waited has a short pass, and the full time once it comes back.
+        let whole_ms = view.settings().map_or(0, Settings::session_ms);
+        let short = first && expires_ms.saturating_sub(issued_ms) < whole_ms;
+        return Decision::Forward { proof, renew: aged || short };
     }
     // Any method: somebody who filled in a form for too long must not lose it for that.
     match idle_ms.is_some_and(|idle| facts.now_ms - expires_ms < idle) {

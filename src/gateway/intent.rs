@@ -21,12 +21,12 @@ impl Intent {
     /// Reads method and headers; `header` finds one by its lower-case name. Browsers that do not say what
     /// they are after (old ones, and all over plain HTTP from elsewhere than localhost) are judged by what
     /// they accept.
-    pub fn of<'a>(method: &str, header: impl Fn(&str) -> Option<&'a [u8]>) -> Intent {
-        let is = |name, wanted: &[&str]| {
+    pub fn of<'a>(method: &str, header: impl Fn(&'static str) -> Option<&'a [u8]>) -> Intent {
+        let is = |name: &'static str, wanted: &[&str]| {
             let value = header(name).map(<[u8]>::trim_ascii);
             value.map(|value| wanted.iter().any(|one| value.eq_ignore_ascii_case(one.as_bytes())))
         };
-        let mentions = |name, word: &str| {
+        let mentions = |name: &'static str, word: &str| {
             let value = header(name).unwrap_or_default().to_ascii_lowercase();
             value.windows(word.len()).any(|part| part == word.as_bytes())
         };

@@ -7,7 +7,26 @@
 //! - [`intent`]: a person opening a page, or something else. Pure.
 //! - [`mod@decide`]: in, in line, or neither. Pure.
 
+pub mod answer;
+pub mod api;
+pub mod chaperone;
+pub mod connection;
+pub mod cookie;
 pub mod decide;
+pub mod entrance;
+pub mod forward;
+pub mod front;
+pub mod gate;
+pub mod head;
+pub mod http1;
 pub mod intent;
+pub mod listen;
+pub mod live;
+pub mod origin;
+pub mod pace;
 pub mod path;
+pub mod proxy;
 pub mod route;
+pub mod settings;
+pub mod show;
+pub mod tls;

@@ -5,6 +5,7 @@
 //! most specific room wins, and an exception needs certainty. Decides nothing about visitors.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::net::IpAddr;
 
 use ipnet::IpNet;
@@ -27,7 +28,7 @@ pub struct Guard {
 }
 
 /// Who need not wait.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub enum Bypass {
     /// Requests for this path, `/static/*`.
     Path(String),
@@ -37,6 +38,18 @@ pub enum Bypass {
     Header(String, String),
     /// Requests of this method.
     Method(String),
+}
+
+/// A header's value is a secret: whoever knows it need not wait.
+impl fmt::Debug for Bypass {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Bypass::Path(pattern) => f.debug_tuple("Path").field(pattern).finish(),
+            Bypass::Address(net) => f.debug_tuple("Address").field(net).finish(),
+            Bypass::Header(name, _) => write!(f, "Header({name:?}, …)"),
+            Bypass::Method(method) => f.debug_tuple("Method").field(method).finish(),
+        }
+    }
 }
 
 /// What of a request decides its way.
@@ -50,8 +63,8 @@ pub struct Asked<'a> {
     pub method: &'a str,
     /// The client's, as far as trusted proxies say.
     pub address: IpAddr,
-    /// The values of a header, by its lower-case name.
-    pub header: &'a dyn Fn(&str) -> Option<&'a [u8]>,
+    /// Whether a header, by its lower-case name, has exactly this value.
+    pub header: &'a dyn Fn(&str, &[u8]) -> bool,
 }
 
 /// Where a request goes.
@@ -138,16 +151,7 @@ impl Routes {
         let host = bare_host(asked.host);
         let sites = self.sites(&host);
         let readings = Readings::of(asked.path);
-        // The most specific host first; on it, the most specific path in any reading.
-        let guard = sites.iter().find_map(|site| {
-            let rooms = site.rooms.iter().map(|index| &self.guards[*index]);
-            let matching = rooms.filter_map(|guard| Some((guard.depth(&readings)?, guard)));
-            // Of equals the first that was written.
-            let (_, guard) =
-                matching.reduce(|best, next| if next.0 > best.0 { next } else { best })?;
-            Some(guard)
-        });
-        match guard {
+        match self.guard(&sites, &readings) {
             Some(guard) if guard.lets_by(asked, &readings) => {
                 Way::Bypassed { room: &guard.room, origin: &guard.origin }
             }
@@ -157,6 +161,30 @@ impl Routes {
                 None => Way::Misdirected,
             },
         }
+    }
+
+    /// The room that guards a path, whatever exceptions there are.
+    pub fn room(&self, host: &str, path: &str) -> Option<&str> {
+        let sites = self.sites(&bare_host(host));
+        self.guard(&sites, &Readings::of(path)).map(|guard| guard.room.as_str())
+    }
+
+    /// The rooms on a host, most specific first.
+    pub fn rooms(&self, host: &str) -> impl Iterator<Item = &str> {
+        let sites = self.sites(&bare_host(host)).into_iter();
+        sites.flat_map(|site| &site.rooms).map(|index| self.guards[*index].room.as_str())
+    }
+
+    /// The most specific host first; on it, the most specific path in any reading.
+    fn guard(&self, sites: &[&Site], readings: &Readings<'_>) -> Option<&Guard> {
+        sites.iter().find_map(|site| {
+            let rooms = site.rooms.iter().map(|index| &self.guards[*index]);
+            let matching = rooms.filter_map(|guard| Some((guard.depth(readings)?, guard)));
+            // Of equals the first that was written.
+            let (_, guard) =
+                matching.reduce(|best, next| if next.0 > best.0 { next } else { best })?;
+            Some(guard)
+        })
     }
 
     /// What is said about a host, most specific first.
@@ -209,8 +237,9 @@ impl Guard {
         let applies = |rule: &Bypass| match rule {
             Bypass::Path(pattern) => fits(pattern, readings.plain()).is_some(),
             Bypass::Address(net) => net.contains(&asked.address),
-            Bypass::Header(name, value) => (asked.header)(&name.to_ascii_lowercase())
-                .is_some_and(|found| same(found, value.as_bytes())),
+            Bypass::Header(name, value) => {
+                (asked.header)(&name.to_ascii_lowercase(), value.as_bytes())
+            }
             Bypass::Method(method) => method == asked.method,
         };
         readings.is_certain() && self.bypass.iter().any(applies)
@@ -218,7 +247,7 @@ impl Guard {
 }
 
 /// Compares without telling by its time where the two differ: the value is a secret.
-fn same(found: &[u8], value: &[u8]) -> bool {
+pub fn same(found: &[u8], value: &[u8]) -> bool {
     let differing = found.iter().zip(value).fold(0, |all, (one, other)| all | (one ^ other));
     found.len() == value.len() && differing == 0
 }

@@ -3,12 +3,14 @@
 //! Owns the sequence and the timing. Never gives up on a batch: it is sent until it is answered.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use tokio::time::{sleep, timeout};
 
 use super::desk::Said;
 use super::{Proof, Room};
+use crate::clock;
 use crate::line::{Batch, Known, Reply, Taken, View};
 use crate::store::{Store, StoreError};
 
@@ -104,6 +106,8 @@ impl Room {
     }
 
     fn absorb(&self, reply: &Reply) {
+        let ahead_ms = reply.wall_ms.cast_signed() - clock::now_ms().cast_signed();
+        self.ahead_ms.store(ahead_ms, Ordering::Relaxed);
         let mut view = View::clone(&self.view.load());
         view.absorb(reply);
         let mut desk = self.desk();

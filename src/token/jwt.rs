@@ -148,6 +148,11 @@ impl Envelope {
         self.open_foreign(token, scratch)
     }
 
+    /// Whether a token begins as those that we sign with these keys do.
+    pub(super) fn begins(&self, token: &[u8]) -> bool {
+        self.seals.iter().any(|seal| token.starts_with(seal.header.as_bytes()))
+    }
+
     /// The same for a header that isn't byte for byte one of ours.
     #[cold]
     fn open_foreign<'s>(

@@ -42,6 +42,8 @@ pub(super) enum Purpose {
     Pass,
     Nonce,
     Visitor,
+    Subject,
+    Reference,
 }
 
 impl Purpose {
@@ -51,6 +53,8 @@ impl Purpose {
             Self::Pass => "pass",
             Self::Nonce => "nonce",
             Self::Visitor => "visitor",
+            Self::Subject => "subject",
+            Self::Reference => "reference",
         }
     }
 }
@@ -183,8 +187,8 @@ impl KeyRing {
         Ok(RoomKeys::prepare(
             PassKeys::prepare(room, passes.chain(derived(Purpose::Pass))),
             Kind::Ticket.envelope(derived(Purpose::Ticket)),
-            first.derived_mac(Purpose::Nonce, room),
-            first.derived_mac(Purpose::Visitor, room),
+            [Purpose::Nonce, Purpose::Visitor, Purpose::Subject, Purpose::Reference]
+                .map(|purpose| first.derived_mac(purpose, room)),
         ))
     }
 

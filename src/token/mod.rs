@@ -54,10 +54,12 @@ mod claims;
 mod error;
 mod jwt;
 mod key;
+mod reference;
 mod room;
 
 pub use claims::{MAX_ID, MAX_NAME, MAX_NUMBER, Pass, Ticket};
 pub use error::{KeyError, SignError, TokenError};
 pub use jwt::{Kind, MAX_TOKEN, Scratch, Unproven};
 pub use key::{Key, KeyRing, MIN_SECRET, Secret};
-pub use room::{PassKeys, RoomKeys};
+pub use reference::REFERENCE;
+pub use room::{PassKeys, RoomKeys, Token};

@@ -8,8 +8,9 @@ use hmac::Mac as _;
 use super::base64url::B64;
 use super::claims::{Pass, Ticket, opening};
 use super::error::{KeyError, SignError, TokenError};
-use super::jwt::{Envelope, Kind, Scratch};
+use super::jwt::{Envelope, Kind, Scratch, Unproven};
 use super::key::{HmacSha256, Key, check_ids, check_room};
+use super::reference::{REFERENCE, References};
 
 /// The bytes kept of an HMAC that only has to be unlike all others: 128 bits, 22 characters.
 const SHORT: usize = 16;
@@ -21,16 +22,24 @@ pub struct RoomKeys {
     tickets: Envelope,
     nonce: HmacSha256,
     visitor: HmacSha256,
+    subject: HmacSha256,
+    references: References,
+}
+
+/// A token of either kind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Token<'a> {
+    /// A place.
+    Ticket(Ticket<'a>),
+    /// The right to be inside.
+    Pass(Pass<'a>),
 }
 
 impl RoomKeys {
-    pub(super) fn prepare(
-        passes: PassKeys,
-        tickets: Envelope,
-        nonce: HmacSha256,
-        visitor: HmacSha256,
-    ) -> Self {
-        Self { passes, tickets, nonce, visitor }
+    pub(super) fn prepare(passes: PassKeys, tickets: Envelope, derived: [HmacSha256; 4]) -> Self {
+        let [nonce, visitor, subject, reference] = derived;
+        let references = References::new(reference);
+        Self { passes, tickets, nonce, visitor, subject, references }
     }
 
     /// The room's name, the `event_id` of its tokens.
@@ -81,6 +90,36 @@ impl RoomKeys {
         self.passes.verify_pass(token, now_ms, scratch)
     }
 
+    /// What a ticket or a pass says, whichever it is; of a pass also after it has run out.
+    ///
+    /// # Errors
+    /// What is wrong with it, the first thing found.
+    pub fn read<'s>(
+        &self,
+        token: &[u8],
+        scratch: &'s mut Scratch,
+    ) -> Result<Token<'s>, TokenError> {
+        let kind = match () {
+            () if self.tickets.begins(token) => Kind::Ticket,
+            () if self.passes.envelope.begins(token) => Kind::Pass,
+            () => Unproven::read(token)?.kind,
+        };
+        match kind {
+            Kind::Ticket => self.verify_ticket(token, scratch).map(Token::Ticket),
+            Kind::Pass => self.verify_pass(token, 0, scratch).map(Token::Pass),
+        }
+    }
+
+    /// A name of some kind (a device, an address) under the room's key: the same every time, and nothing that
+    /// would let a reader of the store learn the name.
+    #[must_use]
+    pub fn fingerprint(&self, kind: &str, name: &str) -> [u8; SHORT] {
+        let mac = self.subject.clone().chain_update(kind).chain_update([0]).chain_update(name);
+        let mut short = [0; SHORT];
+        short.copy_from_slice(&mac.finalize().into_bytes()[..SHORT]);
+        short
+    }
+
     /// The nonce of a number's pass. The same every time, so that a claim whose answer was lost is
     /// answered with the same token.
     #[must_use]
@@ -93,6 +132,24 @@ impl RoomKeys {
     #[must_use]
     pub fn visitor(&self, epoch: u64, num: u64) -> String {
         short(&self.visitor, epoch, num)
+    }
+
+    /// What a number is called where it proves nothing: `queue_ref`, "q_" and twelve characters.
+    #[must_use]
+    pub fn reference(&self, epoch: u64, num: u64) -> String {
+        self.reference_text(epoch, num).map(char::from).iter().collect()
+    }
+
+    /// The same without an allocation. ASCII.
+    #[must_use]
+    pub fn reference_text(&self, epoch: u64, num: u64) -> [u8; REFERENCE] {
+        self.references.of(epoch, num)
+    }
+
+    /// The number that is called so in an epoch.
+    #[must_use]
+    pub fn number_of(&self, epoch: u64, reference: &str) -> Option<u64> {
+        self.references.number(epoch, reference)
     }
 }
 

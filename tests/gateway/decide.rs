@@ -18,7 +18,7 @@ fn ticket(room: &Room, number: Number) -> Carried {
 }
 
 fn pass(room: &Room, number: Number, issued_ms: u64, expires_ms: u64) -> Carried {
-    Carried::Pass { proof: proof(room, number), issued_ms, expires_ms }
+    Carried::Pass { proof: proof(room, number), issued_ms, first: false, expires_ms }
 }
 
 fn decided(room: &Room, intent: Intent, carried: Carried) -> Decision {

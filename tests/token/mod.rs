@@ -4,6 +4,7 @@
 mod foreign;
 mod golden;
 mod mutated;
+mod origins;
 mod rings;
 mod shapes;
 

@@ -1,0 +1,286 @@
+//! What the user wrote: the file's tables and keys, each value with its words.
+//!
+//! Owns the list of keys there are, and their kinds: text, durations, rates, lists. Decides nothing about what a
+//! value may be or what goes with what; that is [`super::check`]'s. Everything is optional here, defaults are
+//! not applied, and paths are still as they were written.
+
+mod keys;
+mod room;
+
+use std::path::PathBuf;
+
+use toml::de::DeTable;
+
+use super::node::Node;
+use super::reader::{Level, Reader};
+use super::report::{Report, Written};
+use super::{LogFormat, LogLevel};
+
+pub(super) use keys::{Key, Veiled};
+pub(super) use room::{Burst, Bypass, Limit, Room};
+
+/// The file.
+#[derive(Debug, Default)]
+pub(super) struct File {
+    pub(super) listen: Option<Vec<Written<String>>>,
+    pub(super) tls: Vec<Tls>,
+    pub(super) threads: Option<Written<u64>>,
+    pub(super) upgrade_socket: Option<Written<PathBuf>>,
+    pub(super) grace: Option<Written<u64>>,
+    pub(super) trusted_proxies: Vec<Written<String>>,
+    pub(super) api_hosts: Vec<Written<String>>,
+    pub(super) config_version: Option<Written<u64>>,
+    /// Behind a veil: it may hold a password.
+    pub(super) store_url: Option<Written<String>>,
+    pub(super) signing: Vec<Key>,
+    pub(super) pass: Vec<Key>,
+    pub(super) log: Log,
+    pub(super) sites: Vec<Site>,
+    pub(super) origins: Vec<Origin>,
+    pub(super) bounds: Bounds,
+    pub(super) rooms: Vec<Room>,
+    /// Keys with a value of the wrong kind.
+    pub(super) spoiled: Spoiled,
+}
+
+/// Keys with a value of the wrong kind, which is reported already.
+pub(super) type Spoiled = std::collections::BTreeSet<&'static str>;
+
+/// `[[tls]]`.
+#[derive(Debug, Default)]
+pub(super) struct Tls {
+    pub(super) path: String,
+    pub(super) listen: Option<Written<String>>,
+    pub(super) cert: Option<Written<PathBuf>>,
+    pub(super) key: Option<Written<PathBuf>>,
+    pub(super) spoiled: Spoiled,
+}
+
+/// `[log]`.
+#[derive(Debug, Default)]
+pub(super) struct Log {
+    pub(super) level: Option<Written<LogLevel>>,
+    pub(super) format: Option<Written<LogFormat>>,
+    /// `false`, `true`, or the share of requests.
+    pub(super) access: Option<Written<f64>>,
+}
+
+/// `[sites."HOST"]`.
+#[derive(Debug, Default)]
+pub(super) struct Site {
+    pub(super) host: String,
+    pub(super) path: String,
+    pub(super) origin: Option<Written<String>>,
+    pub(super) spoiled: Spoiled,
+}
+
+/// `[origins.NAME]`.
+#[derive(Debug, Default)]
+pub(super) struct Origin {
+    pub(super) name: String,
+    pub(super) path: String,
+    pub(super) servers: Option<Vec<Written<String>>>,
+    pub(super) tls: Option<Written<bool>>,
+    pub(super) sni: Option<Written<String>>,
+    pub(super) connect_timeout: Option<Written<u64>>,
+    pub(super) read_timeout: Option<Written<u64>>,
+    pub(super) write_timeout: Option<Written<u64>>,
+    pub(super) keepalive: Option<Written<u64>>,
+    pub(super) health_interval: Option<Written<Option<u64>>>,
+    pub(super) health_path: Option<Written<String>>,
+    pub(super) spoiled: Spoiled,
+}
+
+/// `[bounds]`.
+#[derive(Debug, Default)]
+pub(super) struct Bounds {
+    pub(super) connections: Option<Written<u64>>,
+    pub(super) header_timeout: Option<Written<u64>>,
+    pub(super) idle_timeout: Option<Written<u64>>,
+    pub(super) header_bytes: Option<Written<u64>>,
+    pub(super) header_lines: Option<Written<u64>>,
+    pub(super) body_bytes: Option<Written<Option<u64>>>,
+    pub(super) body_timeout: Option<Written<u64>>,
+    pub(super) polls_per_second: Option<Written<u64>>,
+}
+
+const PLAIN: Level = Level { name: "", keys: &[], later: &[], veiled: false, open: &[] };
+
+static TOP: Level = Level {
+    name: "the top of the file",
+    keys: &[
+        "listen",
+        "tls",
+        "threads",
+        "upgrade_socket",
+        "grace",
+        "trusted_proxies",
+        "api_hosts",
+        "config_version",
+        "store",
+        "keys",
+        "log",
+        "sites",
+        "origins",
+        "bounds",
+        "rooms",
+    ],
+    later: &["admin", "metrics", "webhooks"],
+    ..PLAIN
+};
+
+static TLS: Level = Level { name: "[[tls]]", keys: &["listen", "cert", "key"], ..PLAIN };
+
+static STORE: Level = Level {
+    name: "[store]",
+    keys: &["url"],
+    later: &["on_loss", "open_after", "username", "password", "password_file", "password_env"],
+    veiled: true,
+    ..PLAIN
+};
+
+static LOG: Level = Level { name: "[log]", keys: &["level", "format", "access"], ..PLAIN };
+
+static SITE: Level = Level { name: "[sites.\"HOST\"]", keys: &["origin"], ..PLAIN };
+
+static ORIGIN: Level = Level {
+    name: "[origins.NAME]",
+    keys: &[
+        "servers",
+        "tls",
+        "sni",
+        "connect_timeout",
+        "read_timeout",
+        "write_timeout",
+        "keepalive",
+        "health_interval",
+        "health_path",
+    ],
+    ..PLAIN
+};
+
+static BOUNDS: Level = Level {
+    name: "[bounds]",
+    keys: &[
+        "connections",
+        "header_timeout",
+        "idle_timeout",
+        "header_bytes",
+        "header_lines",
+        "body_bytes",
+        "body_timeout",
+        "polls_per_second",
+    ],
+    ..PLAIN
+};
+
+/// Every table there is.
+fn levels() -> [&'static Level; 13] {
+    let [keys, key] = keys::LEVELS;
+    let [room, bypass, limits, page] = room::LEVELS;
+    [&TOP, &TLS, &STORE, keys, key, &LOG, &SITE, &ORIGIN, &BOUNDS, room, bypass, limits, page]
+}
+
+/// Every table with its keys: what the manual must tell of.
+pub fn known_keys() -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
+    levels().into_iter().map(|level| (level.name, level.keys))
+}
+
+/// Where a key belongs that stands where it doesn't, such as one written below a table's heading by mistake.
+pub(super) fn home_of(key: &str) -> Option<&'static str> {
+    levels().into_iter().find(|level| level.keys.contains(&key)).map(|level| level.name)
+}
+
+impl File {
+    /// Whether something was written there and refused already.
+    pub(super) fn spoils(&self, keys: &[&str]) -> bool {
+        keys.iter().any(|key| self.spoiled.contains(key))
+    }
+
+    /// Reads all of it. What is of the wrong kind is reported and left out.
+    pub(super) fn read(source: &str, table: &DeTable<'_>, report: &Report) -> File {
+        let top = Reader::top(source, report, table, &TOP);
+        let tls = |tls: Reader<'_>| Tls {
+            path: tls.path().to_owned(),
+            listen: tls.text("listen"),
+            cert: tls.read("cert", Node::path),
+            key: tls.read("key", Node::path),
+            spoiled: tls.into_spoiled(),
+        };
+        let keys = top.table("keys", keys::LEVELS[0]);
+        let keys = |which| keys.iter().flat_map(|keys| Key::read_all(keys, which)).collect();
+        File {
+            listen: top.texts("listen"),
+            tls: top.tables("tls", &TLS).into_iter().map(tls).collect(),
+            threads: top.count("threads"),
+            upgrade_socket: top.read("upgrade_socket", Node::path),
+            grace: top.duration("grace"),
+            trusted_proxies: top.texts("trusted_proxies").unwrap_or_default(),
+            api_hosts: top.texts("api_hosts").unwrap_or_default(),
+            config_version: top.count("config_version"),
+            store_url: top.table("store", &STORE).and_then(|store| store.text("url")),
+            signing: keys("signing"),
+            pass: keys("pass"),
+            log: top.table("log", &LOG).map(|log| Log::read(&log)).unwrap_or_default(),
+            sites: top.named("sites", &SITE).into_iter().map(Site::read).collect(),
+            origins: top.named("origins", &ORIGIN).into_iter().map(Origin::read).collect(),
+            bounds: top.table("bounds", &BOUNDS).map(|b| Bounds::read(&b)).unwrap_or_default(),
+            rooms: top.named("rooms", room::LEVELS[0]).into_iter().map(Room::read).collect(),
+            spoiled: top.into_spoiled(),
+        }
+    }
+}
+
+impl Log {
+    fn read(log: &Reader<'_>) -> Log {
+        Log {
+            level: log.word("level", &LogLevel::WORDS, &[]),
+            format: log.word("format", &LogFormat::WORDS, &[]),
+            access: log.read("access", |node| match node.as_flag() {
+                Some(flag) => Some(f64::from(u8::from(flag))),
+                None => node.fraction(),
+            }),
+        }
+    }
+}
+
+impl Site {
+    fn read((host, site): (String, Reader<'_>)) -> Site {
+        let path = site.path().to_owned();
+        Site { host, path, origin: site.text("origin"), spoiled: site.into_spoiled() }
+    }
+}
+
+impl Origin {
+    fn read((name, origin): (String, Reader<'_>)) -> Origin {
+        Origin {
+            name,
+            path: origin.path().to_owned(),
+            servers: origin.texts("servers"),
+            tls: origin.read("tls", Node::flag),
+            sni: origin.text("sni"),
+            connect_timeout: origin.duration("connect_timeout"),
+            read_timeout: origin.duration("read_timeout"),
+            write_timeout: origin.duration("write_timeout"),
+            keepalive: origin.duration("keepalive"),
+            health_interval: origin.or_none("health_interval", Node::duration),
+            health_path: origin.text("health_path"),
+            spoiled: origin.into_spoiled(),
+        }
+    }
+}
+
+impl Bounds {
+    fn read(bounds: &Reader<'_>) -> Bounds {
+        Bounds {
+            connections: bounds.count("connections"),
+            header_timeout: bounds.duration("header_timeout"),
+            idle_timeout: bounds.duration("idle_timeout"),
+            header_bytes: bounds.read("header_bytes", Node::bytes),
+            header_lines: bounds.count("header_lines"),
+            body_bytes: bounds.or_none("body_bytes", Node::bytes),
+            body_timeout: bounds.duration("body_timeout"),
+            polls_per_second: bounds.count("polls_per_second"),
+        }
+    }
+}

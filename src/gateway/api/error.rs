@@ -1,0 +1,126 @@
+//! What the API says when it does not do what was asked: one form, one code for a program, one sentence for people.
+//!
+//! Owns codes, statuses and sentences. Never quotes a token, and of what came with a request at most the name of a
+//! field.
+
+use super::json::Json;
+use crate::clock;
+use crate::gateway::answer::Response;
+use crate::gateway::entrance::Entrance;
+use crate::line::{Ending, Reason};
+use crate::page::reason_code;
+use crate::room::{Busy, Proof};
+
+/// Seconds after which a full or closed room is asked again.
+const LATER: u64 = 30;
+/// Seconds after which a store that did not answer is asked again.
+const SOON: u64 = 5;
+
+/// An error about no room in particular.
+pub fn error(status: u16, code: &'static str, message: &str) -> Response {
+    at(clock::now_ms(), status, code, message)
+}
+
+/// The body was longer than the door takes in.
+pub fn too_large() -> Response {
+    error(413, "too_large", "the body is longer than 16 KiB")
+}
+
+/// An error at a room's time.
+pub(super) fn at(now_ms: u64, status: u16, code: &'static str, message: &str) -> Response {
+    let mut json = Json::new();
+    put_error(&mut json, code, message);
+    json.moment("server_time", now_ms);
+    Response::json(status, json.end())
+}
+
+/// The part of an answer that says that it is an error.
+pub(super) fn put_error(json: &mut Json, code: &str, message: &str) {
+    json.open("error");
+    json.text("code", code);
+    json.text("message", message);
+    json.close();
+}
+
+/// What was sent can't be read.
+pub(super) fn bad(code: &'static str, message: &str) -> Response {
+    error(400, code, message)
+}
+
+/// Neither forged, foreign and older tickets nor those that are too old are told apart: nobody learns from the answer
+/// how near a guess was.
+pub(super) fn unknown_ticket(entrance: &Entrance) -> Response {
+    at(
+        entrance.room.now_ms(),
+        404,
+        "unknown_ticket",
+        "there is no such ticket here, or it is too old: join again",
+    )
+}
+
+/// A number that can do nothing any more.
+pub(super) fn gone(entrance: &Entrance, proof: Proof, reason: Reason) -> Response {
+    Response::json(410, gone_body(entrance, proof, reason))
+}
+
+/// The body of a 410, which is also the last event of a stream.
+pub(super) fn gone_body(entrance: &Entrance, proof: Proof, reason: Reason) -> Vec<u8> {
+    let completed = reason == Reason::Ended(Ending::Completed);
+    let message = match reason {
+        Reason::Passed => "the turn came and went: join again",
+        Reason::Used => "the turn was used, or the place was given up",
+        Reason::Ended(Ending::Completed) => "the visit is completed",
+        Reason::Ended(Ending::Left) => "the place was given up",
+        Reason::Ended(Ending::Revoked) => "the admission was revoked",
+        Reason::Ended(Ending::Idle) => "the session ended after a time without activity",
+        Reason::Ended(Ending::Capped) => "the session has lasted as long as it may",
+    };
+    let mut json = Json::new();
+    put_error(&mut json, "gone", message);
+    json.text("status", if completed { "completed" } else { "expired" });
+    json.text("reason", reason_code(reason));
+    json.token("queue_ref", &entrance.keys.reference_text(proof.epoch, proof.number));
+    json.text("event_id", entrance.room.name());
+    json.moment("server_time", entrance.room.now_ms());
+    json.end()
+}
+
+/// Too often.
+pub(super) fn rate_limited(entrance: &Entrance, retry_ms: u64) -> Response {
+    at(
+        entrance.room.now_ms(),
+        429,
+        "rate_limited",
+        "too many requests: wait as long as Retry-After says",
+    )
+    .retry_after(retry_ms.div_ceil(1_000))
+}
+
+/// `max_waiting` are waiting.
+pub(super) fn queue_full(entrance: &Entrance) -> Response {
+    at(entrance.room.now_ms(), 503, "queue_full", "the line is full: try again later")
+        .retry_after(LATER)
+}
+
+/// Nobody new is taken.
+pub(super) fn queue_disabled(entrance: &Entrance) -> Response {
+    at(entrance.room.now_ms(), 503, "queue_disabled", "the room takes nobody new at the moment")
+        .retry_after(LATER)
+}
+
+/// The line did not answer in time.
+pub(super) fn store_unavailable(entrance: &Entrance) -> Response {
+    let message = "the line can't be reached at the moment; places are kept";
+    at(entrance.room.now_ms(), 503, "store_unavailable", message).retry_after(SOON)
+}
+
+/// The line could not be asked.
+pub(super) fn busy(entrance: &Entrance, busy: Busy) -> Response {
+    match busy {
+        Busy::Full => {
+            let message = "too many are being answered at once: try again in a moment";
+            at(entrance.room.now_ms(), 503, "busy", message).retry_after(2)
+        }
+        Busy::Dropped => store_unavailable(entrance),
+    }
+}

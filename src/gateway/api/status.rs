@@ -1,0 +1,307 @@
+//! Where a place stands: the body every answer about one has, `queue/status` and `queue/heartbeat`.
+//!
+//! Owns the fields. A poll is most of what a node does in a flash crowd, so it is answered from the view, with one
+//! buffer for all of its JSON; only a caller that names its ticket and may come in waits for the line.
+
+use super::asker::{Asker, find, named};
+use super::error::{gone, unknown_ticket};
+use super::fields::Fields;
+use super::json::Json;
+use super::request::{Request, from_our_page, must_be_json, value};
+use super::turn::{self, Grant, Turn};
+use super::verdict::{Verdict, judge};
+use super::{Response, log};
+use crate::gateway::entrance::Entrance;
+use crate::gateway::head::{Client, Head};
+use crate::gateway::live::Live;
+use crate::line::View;
+use crate::room::Proof;
+
+/// Somebody's place, and what an answer about it needs.
+pub(super) struct Place<'a> {
+    pub(super) entrance: &'a Entrance,
+    pub(super) view: &'a View,
+    pub(super) proof: Proof,
+    /// When the number was given, if that is known.
+    pub(super) joined_ms: Option<u64>,
+    /// The ticket, for whoever named it.
+    pub(super) queue_id: Option<&'a [u8]>,
+    pub(super) now_ms: u64,
+}
+
+/// What somebody is who is not gone.
+pub(super) enum State<'a> {
+    /// In the line.
+    Waiting,
+    /// May come in by opening the page.
+    Admitted,
+    /// Inside, with the pass for whoever may see it.
+    Inside { token: Option<&'a str>, expires_at: u64, fresh: bool },
+}
+
+impl<'a> From<&'a Grant> for State<'a> {
+    fn from(grant: &'a Grant) -> State<'a> {
+        let Grant { token, expires_at, fresh } = grant;
+        State::Inside { token: Some(token), expires_at: *expires_at, fresh: *fresh }
+    }
+}
+
+impl State<'_> {
+    /// Its name on the wire.
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            State::Waiting => "waiting",
+            State::Admitted | State::Inside { fresh: true, .. } => "admitted",
+            State::Inside { .. } => "active",
+        }
+    }
+}
+
+impl Place<'_> {
+    /// One is next; 0 has nobody before them any more.
+    pub(super) fn position(&self, state: &State<'_>) -> u64 {
+        match state {
+            // Who was called since the view was made is as good as next.
+            State::Waiting => self.view.position(self.proof.number).unwrap_or(1),
+            _ => 0,
+        }
+    }
+
+    /// When to ask again.
+    pub(super) fn pause_seconds(&self, state: &State<'_>, position: u64) -> u64 {
+        let longest = self.entrance.settings.poll_max;
+        let pause = match state {
+            State::Waiting => self.entrance.pause(self.view, self.proof.number, Some(position)),
+            State::Admitted => self.entrance.pause(self.view, self.proof.number, None),
+            State::Inside { .. } => longest,
+        };
+        (pause.min(longest).as_millis() as u64 + 500) / 1_000
+    }
+
+    /// Whose place it is.
+    fn put_name(&self, json: &mut Json) {
+        if let Some(queue_id) = self.queue_id {
+            json.token("queue_id", queue_id);
+        }
+        let Proof { epoch, number } = self.proof;
+        json.token("queue_ref", &self.entrance.keys.reference_text(epoch, number));
+        json.text("event_id", self.entrance.room.name());
+    }
+
+    fn put_grant(json: &mut Json, state: &State<'_>) {
+        if let State::Inside { token, expires_at, .. } = state {
+            if let Some(token) = token {
+                json.text("token", token);
+            }
+            json.second("expires_at", *expires_at);
+        }
+    }
+
+    /// All that is known about it.
+    pub(super) fn put(&self, json: &mut Json, state: &State<'_>) {
+        let Place { entrance, view, .. } = self;
+        let (position, paused) = (self.position(state), view.counts().paused);
+        self.put_name(json);
+        json.number("position", position);
+        json.label("position_label", &entrance.settings.ticket_prefix, self.proof.number);
+        json.number("waiting", view.waiting());
+        let eta = matches!(state, State::Waiting).then(|| view.eta(position));
+        json.number("estimated_wait_seconds", eta.map_or(0, |eta| eta.seconds));
+        match eta.filter(|_| !paused) {
+            Some(eta) => {
+                json.open("eta");
+                json.number("low", eta.low);
+                json.number("high", eta.high);
+                json.close();
+            }
+            None => json.null("eta"),
+        }
+        json.text("status", state.name());
+        Self::put_grant(json, state);
+        if let State::Admitted = state
+            && let Some(settings) = view.settings()
+        {
+            json.number("claim_window_seconds", settings.claim_window_ms() / 1_000);
+        }
+        if let Some(joined_ms) = self.joined_ms {
+            json.second("enqueued_at", joined_ms / 1_000);
+        }
+        json.moment("last_heartbeat", self.now_ms);
+        json.number("next_poll_seconds", self.pause_seconds(state, position).max(1));
+        json.maybe("message", entrance.settings.look.message.as_deref());
+        json.flag("paused", paused);
+        json.moment("server_time", self.now_ms);
+    }
+
+    /// The body of a status.
+    pub(super) fn body(&self, state: &State<'_>) -> Vec<u8> {
+        let mut json = Json::new();
+        self.put(&mut json, state);
+        json.end()
+    }
+
+    /// The body of a heartbeat.
+    fn beat(&self, state: &State<'_>) -> Vec<u8> {
+        let mut json = Json::new();
+        let position = self.position(state);
+        self.put_name(&mut json);
+        json.number("position", position);
+        json.text("status", state.name());
+        Self::put_grant(&mut json, state);
+        json.number("next_heartbeat_seconds", self.pause_seconds(state, position).max(1));
+        json.moment("server_time", self.now_ms);
+        json.end()
+    }
+}
+
+/// The status body of a place in the line, or of one whose turn has come: for doors that are asked for JSON.
+pub fn place(
+    entrance: &Entrance,
+    view: &View,
+    proof: Proof,
+    joined_ms: u64,
+    queue_id: Option<&[u8]>,
+) -> Vec<u8> {
+    let state = match view.position(proof.number) {
+        Some(_) => State::Waiting,
+        None => State::Admitted,
+    };
+    let now_ms = entrance.room.now_ms();
+    Place { entrance, view, proof, joined_ms: Some(joined_ms), queue_id, now_ms }.body(&state)
+}
+
+/// Which of the two is answered.
+#[derive(Clone, Copy)]
+enum Call {
+    Status,
+    Heartbeat,
+}
+
+fn said(asker: &Asker<'_>, view: &View, now_ms: u64, state: &State<'_>, call: Call) -> Response {
+    let Asker { entrance, proof, .. } = *asker;
+    let (joined_ms, queue_id) = (asker.joined_ms(), asker.shown());
+    let place = Place { entrance, view, proof, joined_ms, queue_id, now_ms };
+    Response::json(
+        200,
+        match call {
+            Call::Status => place.body(state),
+            Call::Heartbeat => place.beat(state),
+        },
+    )
+}
+
+/// What a verdict comes to without asking anybody; `None`: the line is to be asked.
+fn from_view(
+    asker: &Asker<'_>,
+    view: &View,
+    now_ms: u64,
+    verdict: Verdict,
+    call: Call,
+) -> Option<Response> {
+    let state = match verdict {
+        Verdict::Ask | Verdict::Learn => return None,
+        Verdict::Unknown => return Some(unknown_ticket(asker.entrance)),
+        Verdict::Gone(reason) => return Some(gone(asker.entrance, asker.proof, reason)),
+        Verdict::Waiting => State::Waiting,
+        Verdict::Admitted => State::Admitted,
+        Verdict::Active { expires_ms } => {
+            State::Inside { token: None, expires_at: expires_ms / 1_000, fresh: false }
+        }
+    };
+    if !matches!(state, State::Inside { .. }) {
+        asker.entrance.room.seen(asker.proof);
+        log::heard(asker.entrance, asker.proof);
+    }
+    Some(said(asker, view, now_ms, &state, call))
+}
+
+/// A poll, from memory.
+pub(super) fn answer_now(live: &Live, head: &impl Head, client: &Client) -> Option<Response> {
+    let asker = match asked_by(live, head, client) {
+        Ok(asker) => asker,
+        Err(refusal) => return Some(refusal),
+    };
+    let room = &asker.entrance.room;
+    let (view, now_ms) = (room.view(), room.now_ms());
+    let verdict = judge(asker.carried, asker.named, &view, now_ms);
+    if matches!(verdict, Verdict::Ask | Verdict::Learn) {
+        return None; // Counted there.
+    }
+    if let Err(refusal) = asker.count() {
+        return Some(refusal);
+    }
+    from_view(&asker, &view, now_ms, verdict, Call::Status)
+}
+
+/// Who a poll is by.
+pub(super) fn asked_by<'a>(
+    live: &'a Live,
+    head: &'a impl Head,
+    client: &Client,
+) -> Result<Asker<'a>, Response> {
+    let event_id = head.query().and_then(|query| value(query, "event_id"));
+    find(live, head, client, event_id.as_deref(), named(head))
+}
+
+/// A poll for which the line is asked.
+pub(super) async fn status(
+    live: &Live,
+    request: &Request,
+    client: &Client,
+) -> Result<Response, Response> {
+    answer(asked_by(live, request, client)?, Call::Status).await
+}
+
+/// A sign of life.
+pub(super) async fn heartbeat(
+    live: &Live,
+    request: &Request,
+    client: &Client,
+    body: &[u8],
+) -> Result<Response, Response> {
+    must_be_json(request)?;
+    let fields = Fields::read(body)?;
+    answer(by_body(live, request, client, &fields, "queue_id")?, Call::Heartbeat).await
+}
+
+/// Who a POST is by: a token in a field of its body, as a bearer, or by the cookie of a page of ours.
+pub(super) fn by_body<'a>(
+    live: &'a Live,
+    request: &'a Request,
+    client: &Client,
+    fields: &'a Fields,
+    field: &'static str,
+) -> Result<Asker<'a>, Response> {
+    let code = if field == "token" { "invalid_token" } else { "invalid_queue_id" };
+    let event_id = fields.text("event_id", "invalid_event_id")?;
+    let in_body = fields.text(field, code)?.map(|text| text.as_bytes().into());
+    let named = in_body.or_else(|| named(request));
+    if named.is_none() && request.get("cookie").is_some() {
+        from_our_page(request, client)?;
+    }
+    find(live, request, client, event_id, named)
+}
+
+async fn answer(asker: Asker<'_>, call: Call) -> Result<Response, Response> {
+    asker.count()?;
+    let Asker { entrance, proof, carried, named, .. } = asker;
+    let room = &entrance.room;
+    let mut view = room.view();
+    let mut verdict = judge(carried, named, &view, room.now_ms());
+    if verdict == Verdict::Learn {
+        turn::learnt(entrance, proof).await?;
+        view = room.view();
+        verdict = judge(carried, named, &view, room.now_ms());
+    }
+    if let Some(answer) = from_view(&asker, &view, room.now_ms(), verdict, call) {
+        return Ok(answer);
+    }
+    let turn = turn::claim(entrance, proof, || asker.identity()).await?;
+    let (view, now_ms) = (room.view(), room.now_ms());
+    Ok(match turn {
+        Turn::Inside(grant) => said(&asker, &view, now_ms, &State::from(&grant), call),
+        Turn::Waiting => said(&asker, &view, now_ms, &State::Waiting, call),
+        Turn::Gone(reason) => gone(entrance, proof, reason),
+        Turn::Unknown => unknown_ticket(entrance),
+    })
+}

@@ -1,0 +1,119 @@
+//! Asking the line, and not for ever.
+//!
+//! Owns the deadline. A question that was given up is harmless: claims, leaves and ends may be repeated, and a number
+//! that nobody was told of is left again.
+
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep, timeout};
+
+use super::error::{busy, store_unavailable};
+use super::log;
+use super::verdict::is_news;
+use crate::gateway::answer::Response;
+use crate::gateway::entrance::{Entrance, Identity};
+use crate::line::{Claimed, Reason, Terms};
+use crate::room::{Busy, Proof};
+
+/// Longer than any exchange, shorter than an app's patience.
+const DEADLINE: Duration = Duration::from_secs(5);
+/// Between two looks at the view: an exchange takes a few milliseconds, and seldom does anybody have to look.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// Waits for the line's answer.
+///
+/// # Errors
+/// 503.
+pub(super) async fn asked<A>(
+    entrance: &Entrance,
+    question: impl Future<Output = Result<A, Busy>>,
+) -> Result<A, Response> {
+    match timeout(DEADLINE, question).await {
+        Ok(Ok(answer)) => Ok(answer),
+        Ok(Err(why)) => Err(busy(entrance, why)),
+        Err(_) => Err(store_unavailable(entrance)),
+    }
+}
+
+/// Waits until this node has heard of a number that a good signature proves: another node has given it, or this one has
+/// just started.
+///
+/// # Errors
+/// 503.
+pub(super) async fn learnt(entrance: &Entrance, proof: Proof) -> Result<(), Response> {
+    let until = Instant::now() + DEADLINE;
+    while is_news(&entrance.room.view(), proof) {
+        if Instant::now() >= until {
+            return Err(store_unavailable(entrance));
+        }
+        // Seeing it proves it: the line hears of it in the next exchange.
+        entrance.room.seen(proof);
+        sleep(LOOK).await;
+    }
+    Ok(())
+}
+
+/// What the line says of a named ticket.
+pub(super) enum Turn {
+    /// In the line.
+    Waiting,
+    /// Inside, with this.
+    Inside(Grant),
+    /// Over.
+    Gone(Reason),
+    /// Not of this line, after all.
+    Unknown,
+}
+
+/// A pass, to be handed out.
+pub(super) struct Grant {
+    pub(super) token: String,
+    /// In seconds, as the pass says it.
+    pub(super) expires_at: u64,
+    /// Within the claim window of its visitor's entry.
+    pub(super) fresh: bool,
+}
+
+impl Grant {
+    /// The pass of a number inside, the same one for the same terms.
+    pub(super) fn new(
+        entrance: &Entrance,
+        proof: Proof,
+        terms: &Terms,
+        identity: &Identity,
+    ) -> Grant {
+        let window_ms = entrance.room.view().settings().map_or(0, |set| set.claim_window_ms());
+        let inside_ms = entrance.room.now_ms().saturating_sub(terms.admitted_ms);
+        Grant {
+            token: entrance.pass(proof, terms, identity),
+            expires_at: terms.expires_ms / 1_000,
+            fresh: inside_ms < window_ms,
+        }
+    }
+}
+
+/// Asks to be let in.
+///
+/// # Errors
+/// 503.
+pub(super) async fn claim(
+    entrance: &Entrance,
+    proof: Proof,
+    identity: impl FnOnce() -> Identity,
+) -> Result<Turn, Response> {
+    let asked_ms = entrance.room.now_ms();
+    Ok(match asked(entrance, entrance.room.claim(proof)).await? {
+        Claimed::Inside(terms) => {
+            let identity = identity();
+            let grant = Grant::new(entrance, proof, &terms, &identity);
+            // Later claims are answered with the same pass, and are nothing new.
+            if terms.admitted_ms + 1_000 >= asked_ms {
+                log::granted(entrance, proof, &identity, &grant);
+            }
+            Turn::Inside(grant)
+        }
+        Claimed::Waiting | Claimed::Admitted => Turn::Waiting,
+        Claimed::Over(reason) => Turn::Gone(reason),
+        Claimed::Unknown | Claimed::Stale => Turn::Unknown,
+    })
+}

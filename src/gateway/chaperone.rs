@@ -1,0 +1,83 @@
+//! Whoever stays long is accompanied: an open WebSocket or a long response counts as activity, and ends
+//! when the session does.
+//!
+//! Owns the renewals of a request that goes on and on. Knows nothing of what goes through it.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use tokio::time::{Instant, sleep};
+
+use super::entrance::Entrance;
+use crate::line::{Claimed, Ending};
+use crate::room::Proof;
+
+/// How soon an ending is noticed: a revocation holds within a second.
+const GLANCE: Duration = Duration::from_millis(500);
+/// A seat is renewed this many times in its idle time.
+const RENEWALS: u32 = 4;
+
+/// Whether a request under way must end.
+#[derive(Debug, Default)]
+pub struct Watch {
+    over: AtomicBool,
+    called: Notify,
+}
+
+impl Watch {
+    /// It must.
+    fn close(&self) {
+        self.over.store(true, Ordering::Release);
+        self.called.notify_waiters();
+        self.called.notify_one();
+    }
+
+    /// Whether it must.
+    pub fn is_closed(&self) -> bool {
+        self.over.load(Ordering::Acquire)
+    }
+
+    /// Until it must.
+    pub async fn closed(&self) {
+        while !self.is_closed() {
+            self.called.notified().await;
+        }
+    }
+}
+
+/// Stays with a request until it is over, or its visitor's time is.
+pub fn accompany(entrance: &Arc<Entrance>, proof: Proof, admitted_ms: u64, watch: &Arc<Watch>) {
+    let (entrance, watch) = (entrance.clone(), Arc::downgrade(watch));
+    tokio::spawn(async move {
+        stay(&entrance, proof, admitted_ms, &watch).await;
+        if let Some(watch) = watch.upgrade() {
+            watch.close();
+        }
+    });
+}
+
+/// Until the visitor's time is over, or the request.
+async fn stay(entrance: &Entrance, proof: Proof, admitted_ms: u64, watch: &Weak<Watch>) {
+    let idle = entrance.room.view().settings().and_then(|settings| settings.session_idle_ms);
+    let pause = Duration::from_millis(idle.unwrap_or(60_000)) / RENEWALS;
+    let mut renewed = Instant::now();
+    while watch.strong_count() > 0 {
+        sleep(GLANCE).await;
+        let view = entrance.room.view();
+        let void = view.counts().epoch > proof.epoch;
+        match view.ending(proof.number) {
+            // This node may be the last to hear that a session was resumed.
+            None | Some(Ending::Idle) if !void => {}
+            _ => return,
+        }
+        if renewed.elapsed() >= pause {
+            renewed = Instant::now();
+            match entrance.room.renew(proof, admitted_ms).await {
+                Ok(Claimed::Over(_) | Claimed::Stale) => return,
+                _ => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,397 @@
+//! The front desk: what becomes of a request, from its head alone. Both doors ask here.
+//!
+//! Owns the order of the questions: ours or the site's? which room? what does the visitor bring? Then
+//! [`decide`](mod@super::decide) decides, and what it decides is carried out here as far as that needs no connection.
+//! Never reads or writes one.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::timeout;
+
+use super::answer::Response;
+use super::api;
+use super::decide::{Answer, Carried, Decision, Facts, decide};
+use super::entrance::{Entrance, Held, Identity};
+use super::forward::{Admission, Forward};
+use super::head::{Client, Head, Peer};
+use super::intent::Intent;
+use super::live::Live;
+use super::origin::Origin;
+use super::path::Readings;
+use super::route::Way;
+use super::show::{Notice, Reader};
+use crate::line::{Claimed, Joined, Refusal};
+use crate::page;
+use crate::room::{Busy, Proof};
+use crate::token::Scratch;
+
+/// How long the line may take to answer before the visitor is told that it can't be reached: longer than any
+/// exchange, shorter than patience.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Everything of ours is below this.
+const OURS: &str = "/.anteroom";
+
+/// The call that is no call of the API: [`rejoin`].
+pub const REJOIN: &str = "rejoin";
+
+/// What becomes of a request.
+pub enum Verdict {
+    /// This.
+    Answer(Response),
+    /// To the origin.
+    Forward(Box<Forward>),
+    /// The line is to be asked first.
+    Ask(Box<Asking>),
+    /// A call of the API that needs its body, or the line: [`api::call`] of this endpoint.
+    Call(String, Client),
+    /// A stream of events: [`api::events`].
+    Events(Client),
+}
+
+/// A question to the line, and all that is needed to make something of its answer.
+pub struct Asking {
+    entrance: Arc<Entrance>,
+    origin: Arc<Origin>,
+    question: Question,
+    reader: Reader,
+    identity: Identity,
+    /// When the ticket was given that is claimed with.
+    joined_ms: u64,
+    user: Option<String>,
+    /// By an app, which gets its pass in a header.
+    app: bool,
+}
+
+enum Question {
+    Join,
+    Claim(Proof),
+}
+
+/// What became of a question.
+pub enum Outcome {
+    /// This.
+    Answer(Response),
+    /// To the origin.
+    Forward(Box<Forward>),
+}
+
+impl Live {
+    /// What becomes of a request.
+    pub fn receive(&self, head: &impl Head, peer: Peer) -> Verdict {
+        let client = self.client(head, peer);
+        let path = head.path();
+        if path == "/.anteroom/health" {
+            return Verdict::Answer(Response::json(200, br#"{"status":"healthy"}"#.to_vec()));
+        }
+        if let Some(endpoint) = api::endpoint(self, head) {
+            return self.api(head, client, endpoint);
+        }
+        if Readings::of(path).all().any(is_ours) {
+            return self.own(head, client, path);
+        }
+        match self.way(head, path, &client) {
+            Way::Misdirected => Verdict::Answer(Response::plain(421, "No such site here.\n")),
+            Way::Open { origin } | Way::Bypassed { origin, .. } => match self.origins.get(origin) {
+                Some(origin) => Verdict::Forward(Box::new(Forward::open(origin.clone(), client))),
+                None => Verdict::Answer(Response::plain(502, "No such origin.\n")),
+            },
+            Way::Guarded { room, origin } => {
+                match (self.entrances.get(room), self.origins.get(origin)) {
+                    (Some(entrance), Some(origin)) => guarded(head, client, entrance, origin),
+                    _ => Verdict::Answer(Response::plain(502, "No such origin.\n")),
+                }
+            }
+        }
+    }
+
+    fn api(&self, head: &impl Head, client: Client, endpoint: &str) -> Verdict {
+        if endpoint == "queue/events" && head.method() == "GET" {
+            return Verdict::Events(client);
+        }
+        match api::answer_now(self, head, &client, endpoint) {
+            Some(answer) => Verdict::Answer(answer),
+            None => Verdict::Call(endpoint.to_owned(), client),
+        }
+    }
+
+    /// What of ours is not the API.
+    fn own(&self, head: &impl Head, client: Client, path: &str) -> Verdict {
+        match (head.method(), path) {
+            ("GET" | "HEAD", "/.anteroom/client.js") => Verdict::Answer(script(head)),
+            ("GET" | "HEAD", "/.anteroom/continue") => {
+                let to = api::parameter(head.query().unwrap_or_default(), "to").and_then(local);
+                Verdict::Answer(self.resume(head, client, to.unwrap_or_else(|| "/".to_owned())))
+            }
+            ("POST", "/.anteroom/rejoin") => Verdict::Call(REJOIN.to_owned(), client),
+            _ => Verdict::Answer(Response::plain(404, "Not found.\n")),
+        }
+    }
+
+    /// Back to the page that was asked for, if the browser kept the cookie that came with it.
+    fn resume(&self, head: &impl Head, client: Client, to: String) -> Response {
+        let path = to.split('?').next().unwrap_or_default();
+        let Some(entrance) = self.guarding(head, path) else {
+            return Response::see_other(to);
+        };
+        match entrance.held(head, &client, &mut Scratch::new()).0 {
+            Held::Nothing => {
+                let mut reader = Reader::of(head, Intent::Page, client);
+                reader.to = to;
+                entrance.show(&reader, Notice::CookiesOff)
+            }
+            _ => Response::see_other(to),
+        }
+    }
+}
+
+/// Joining again, by the button of a page that says that a turn is over: the old cookie goes, and the page that was
+/// asked for is asked for once more. Whoever still has a place keeps it, whoever sends them here.
+pub fn rejoin(live: &Live, head: &impl Head, client: &Client, body: &[u8]) -> Response {
+    let form = std::str::from_utf8(body).unwrap_or_default();
+    let to = api::parameter(form, "to").and_then(local).unwrap_or_else(|| "/".to_owned());
+    let path = to.split('?').next().unwrap_or_default().to_owned();
+    let answer = Response::see_other(to);
+    let Some(entrance) = live.guarding(head, &path) else { return answer };
+    let mut scratch = Scratch::new();
+    let carried = entrance.held(head, client, &mut scratch).0.carried();
+    let facts = Facts { intent: Intent::Page, carried, now_ms: entrance.room.now_ms() };
+    match decide(&facts, &entrance.room.view()) {
+        Decision::Answer(Answer::Over(_)) | Decision::Join => {
+            answer.with("Set-Cookie", entrance.jar.forget(client.secure))
+        }
+        _ => answer,
+    }
+}
+
+fn is_ours(path: &str) -> bool {
+    path.strip_prefix(OURS).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// An address on this very host: anything else would let a link of ours lead elsewhere.
+pub(super) fn local(to: String) -> Option<String> {
+    let plain = to.bytes().all(|byte| byte > b' ' && byte != 0x7f && byte != b'\\');
+    (plain && to.starts_with('/') && !to.starts_with("//") && !is_ours(&to)).then_some(to)
+}
+
+/// The client script: the same for everybody, and for good under its version.
+fn script(head: &impl Head) -> Response {
+    let script = page::client();
+    let version = head.query().and_then(|query| query.strip_prefix("v="));
+    let lifetime = match version == Some(script.version) {
+        true => "public, max-age=31536000, immutable",
+        false => "public, max-age=300",
+    };
+    let gzip = head.lists("accept-encoding", "gzip");
+    let mut answer = Response::new(
+        200,
+        "text/javascript; charset=utf-8",
+        if gzip { script.gzip } else { script.plain },
+    );
+    for (name, value) in &mut answer.headers {
+        match *name {
+            "Cache-Control" => *value = lifetime.into(),
+            "Vary" => *value = "Accept-Encoding".into(),
+            _ => {}
+        }
+    }
+    if gzip { answer.with("Content-Encoding", "gzip") } else { answer }
+}
+
+/// A request to a room.
+fn guarded(
+    head: &impl Head,
+    client: Client,
+    entrance: &Arc<Entrance>,
+    origin: &Arc<Origin>,
+) -> Verdict {
+    let intent = match Intent::of(head.method(), |name| head.get(name)) {
+        // A room that keeps its cookie in frames is at home there.
+        Intent::Frame if entrance.is_framed(&client) => Intent::Page,
+        intent => intent,
+    };
+    let now_ms = entrance.room.now_ms();
+    let mut scratch = Scratch::new();
+    let (held, token) = entrance.held(head, &client, &mut scratch);
+    let carried = held.carried();
+    let view = entrance.room.view();
+    let decision = decide(&Facts { intent, carried, now_ms }, &view);
+    if let Decision::Forward { proof, renew } = decision
+        && let (Held::Pass(pass), Some(token)) = (&held, token)
+    {
+        let admission = Admission::carried(entrance, proof, pass, token, renew);
+        let app = head.get("x-admission-pass").is_some();
+        let admission = admission.by(user(head, &client, entrance), app);
+        return Verdict::Forward(Box::new(Forward::admitted(origin.clone(), client, admission)));
+    }
+    let reader = Reader::of(head, intent, client);
+    let limited = match held.proof() {
+        Some(proof) => entrance.by_ticket.take(proof_key(proof), now_ms),
+        None => entrance.by_address.take(entrance.address(client.address), now_ms),
+    };
+    if let Err(retry_ms) = limited {
+        return Verdict::Answer(entrance.show(&reader, Notice::Limited(retry_ms)));
+    }
+    let joined_ms = match carried {
+        Carried::Ticket { joined_ms, .. } => joined_ms,
+        _ => now_ms,
+    };
+    let question = match decision {
+        Decision::Claim(proof) => Question::Claim(proof),
+        Decision::Join => Question::Join,
+        Decision::Answer(answer) => {
+            return Verdict::Answer(match answer {
+                Answer::Waiting(proof) | Answer::Admitted(proof) => {
+                    entrance.room.seen(proof);
+                    entrance.show_place(&reader, &view, proof, joined_ms, false)
+                }
+                Answer::Over(reason) => entrance.show(&reader, Notice::Over(reason)),
+                Answer::Frame => entrance.show(&reader, Notice::Frame),
+                Answer::NotSent => entrance.show(&reader, Notice::NotSent),
+                Answer::Refused => entrance.show(&reader, Notice::Refused),
+            });
+        }
+        // A pass decides to forward only where there is one.
+        Decision::Forward { .. } => return Verdict::Answer(entrance.show(&reader, Notice::Refused)),
+    };
+    Verdict::Ask(Box::new(Asking {
+        entrance: entrance.clone(),
+        origin: origin.clone(),
+        question,
+        reader,
+        identity: held.identity(),
+        joined_ms,
+        user: user(head, &client, entrance),
+        app: head.get("x-admission-pass").is_some(),
+    }))
+}
+
+/// The user, by the word of a trusted proxy.
+fn user(head: &impl Head, client: &Client, entrance: &Entrance) -> Option<String> {
+    let name = entrance.settings.user_header.as_deref().filter(|_| client.vouched)?;
+    head.text(&name.to_ascii_lowercase()).map(str::to_owned)
+}
+
+/// A number as the limits know it.
+pub(super) fn proof_key(proof: Proof) -> [u8; 16] {
+    let mut key = [0; 16];
+    key[..8].copy_from_slice(&proof.epoch.to_be_bytes());
+    key[8..].copy_from_slice(&proof.number.to_be_bytes());
+    key
+}
+
+impl Asking {
+    /// Asks the line, and makes of its answer what the visitor gets.
+    pub async fn outcome(self) -> Outcome {
+        match timeout(PATIENCE, self.ask()).await {
+            Ok(outcome) => outcome,
+            Err(_) => Outcome::Answer(self.entrance.show(&self.reader, Notice::StoreLost)),
+        }
+    }
+
+    async fn ask(&self) -> Outcome {
+        match self.question {
+            Question::Join => self.join().await,
+            Question::Claim(proof) => self.claim(proof).await,
+        }
+    }
+
+    async fn join(&self) -> Outcome {
+        let entrance = &self.entrance;
+        let address = self.reader.client.address;
+        let keyed = match entrance.newcomer(address, self.user.as_deref()) {
+            Ok(keyed) => keyed,
+            Err(retry_ms) => return self.notice(Notice::Limited(retry_ms)),
+        };
+        match entrance.room.join(keyed).await {
+            Ok(Joined::Given { epoch, first, joined_ms, terms, .. }) => {
+                let proof = Proof { epoch, number: first };
+                // Whoever joins anew is somebody new: what an old ticket said of them is over.
+                let identity = Identity::default();
+                match terms {
+                    Some(terms) => {
+                        self.enter(Admission::entered(entrance, proof, &terms, identity))
+                    }
+                    None => self.wait(proof, joined_ms, &identity),
+                }
+            }
+            // Nothing is remembered about a browser by which it could have joined already.
+            Ok(Joined::Already { epoch, number, joined_ms, .. }) => {
+                self.wait(Proof { epoch, number }, joined_ms, &Identity::default())
+            }
+            Ok(Joined::Refused(Refusal::Full)) => self.notice(Notice::Full),
+            Ok(Joined::Refused(Refusal::Closed)) => self.notice(Notice::Closed),
+            Ok(Joined::Refused(Refusal::Limited { retry_ms, .. })) => {
+                self.notice(Notice::Limited(retry_ms))
+            }
+            Err(busy) => self.notice(busy.into()),
+        }
+    }
+
+    async fn claim(&self, proof: Proof) -> Outcome {
+        let entrance = &self.entrance;
+        match entrance.room.claim(proof).await {
+            Ok(Claimed::Inside(terms)) => {
+                let identity = self.identity.clone();
+                self.enter(Admission::entered(entrance, proof, &terms, identity))
+            }
+            Ok(Claimed::Waiting | Claimed::Admitted) => {
+                let view = entrance.room.view();
+                let answer =
+                    entrance.show_place(&self.reader, &view, proof, self.joined_ms, false);
+                Outcome::Answer(answer)
+            }
+            Ok(Claimed::Over(reason)) => {
+                match self.reader.intent == Intent::Page && entrance.room.view().waiting() == 0 {
+                    true => self.join().await,
+                    false => self.over(Notice::Over(reason)),
+                }
+            }
+            // Not of this line, after all.
+            Ok(Claimed::Unknown | Claimed::Stale) => match self.reader.intent {
+                Intent::Page => self.join().await,
+                _ => self.over(Notice::Refused),
+            },
+            Err(busy) => self.notice(busy.into()),
+        }
+    }
+
+    /// What somebody without a place gets who is after something else than a page.
+    fn over(&self, of_a_page: Notice) -> Outcome {
+        self.notice(match self.reader.intent {
+            Intent::Page => of_a_page,
+            Intent::Form => Notice::NotSent,
+            Intent::Frame => Notice::Frame,
+            Intent::Part => Notice::Refused,
+        })
+    }
+
+    fn notice(&self, notice: Notice) -> Outcome {
+        Outcome::Answer(self.entrance.show(&self.reader, notice))
+    }
+
+    fn wait(&self, proof: Proof, joined_ms: u64, identity: &Identity) -> Outcome {
+        let entrance = &self.entrance;
+        let ticket = entrance.ticket(proof, joined_ms, identity);
+        let cookie = entrance.jar.keep(&ticket, self.reader.client.secure);
+        let view = entrance.room.view();
+        let answer = entrance.show_place(&self.reader, &view, proof, joined_ms, true);
+        Outcome::Answer(answer.with("Set-Cookie", cookie))
+    }
+
+    fn enter(&self, admission: Admission) -> Outcome {
+        let (origin, client) = (self.origin.clone(), self.reader.client);
+        let admission = admission.by(self.user.clone(), self.app);
+        Outcome::Forward(Box::new(Forward::admitted(origin, client, admission)))
+    }
+}
+
+impl From<Busy> for Notice {
+    fn from(busy: Busy) -> Notice {
+        match busy {
+            Busy::Full => Notice::Busy(2_000),
+            Busy::Dropped => Notice::StoreLost,
+        }
+    }
+}

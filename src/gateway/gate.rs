@@ -1,0 +1,365 @@
+//! The HTTP/1 door: reads a request's head, and answers by itself whoever is not let in.
+//!
+//! Owns a connection between two requests: deadlines, limits, what was read and not yet used. What may pass goes on
+//! to pingora's proxy with the bytes read so far, and the connection comes back for the next request. In a flash
+//! crowd nearly everybody waits, and is answered here: one read, one write, no buffer held in between.
+//!
+//! Decides nothing: that is [`Live::receive`].
+
+use std::cell::RefCell;
+use std::future::poll_fn;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Poll, ready};
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use bytes::BytesMut;
+use pingora::apps::HttpServerApp as _;
+use pingora::protocols::Stream;
+use pingora::protocols::http::ServerSession;
+use pingora::proxy::HttpProxy;
+use pingora::server::ShutdownWatch;
+use tokio::io::{AsyncRead as _, AsyncReadExt as _, AsyncWriteExt as _, ReadBuf};
+use tokio::time::{Instant, sleep_until, timeout};
+
+use super::answer::{Response, Shape};
+use super::api::{self, Events, Streams};
+use super::chaperone::Watch;
+use super::front::{Outcome, Verdict};
+use super::head::{Head as _, Peer};
+use super::http1::{Body, Http1, Refused, Storage};
+use super::live::Live;
+use super::proxy::{Handed, Proxy};
+use super::settings::Bounds;
+
+/// Read at once at most: nearly every head, and a good part of a body.
+const READ: usize = 16 * 1024;
+
+/// After an answer to a request whose body nobody reads, so much of it is read and thrown away, that the client
+/// gets to see the answer instead of a reset.
+const LINGER_BYTES: usize = 256 * 1024;
+const LINGER: Duration = Duration::from_secs(2);
+
+/// The door.
+pub struct Gate {
+    live: Arc<ArcSwap<Live>>,
+    proxy: Arc<HttpProxy<Proxy>>,
+    streams: Arc<Streams>,
+    shutdown: ShutdownWatch,
+}
+
+/// A head, and what becomes of it.
+struct Judged {
+    length: usize,
+    body: Body,
+    shape: Shape,
+    step: Step,
+}
+
+/// What is to be done, without borrowing from what was read.
+enum Step {
+    Verdict(Verdict),
+    Events(Box<Events>),
+}
+
+impl Gate {
+    /// A door before a proxy.
+    pub fn new(
+        live: Arc<ArcSwap<Live>>,
+        proxy: Arc<HttpProxy<Proxy>>,
+        streams: Arc<Streams>,
+        shutdown: ShutdownWatch,
+    ) -> Gate {
+        Gate { live, proxy, streams, shutdown }
+    }
+
+    /// Serves a connection to its end.
+    pub async fn attend(self: Arc<Self>, mut stream: Stream, peer: Peer) {
+        let mut unread = BytesMut::new();
+        let mut first = true;
+        while let Some(judged) = self.next(&mut stream, &mut unread, first, peer).await {
+            first = false;
+            match self.handle(stream, judged, &mut unread).await {
+                Some(back) => stream = back,
+                None => return,
+            }
+        }
+        let _ = stream.shutdown().await;
+    }
+
+    /// The next request. `None`: there is none, or it was refused.
+    async fn next(
+        &self,
+        stream: &mut Stream,
+        unread: &mut BytesMut,
+        first: bool,
+        peer: Peer,
+    ) -> Option<Judged> {
+        let bounds = self.live.load().bounds;
+        if unread.is_empty() {
+            self.first_bytes(stream, unread, first, &bounds).await?;
+        }
+        let deadline = Instant::now() + bounds.header_timeout;
+        loop {
+            let refused = match self.judge(unread, peer, &bounds) {
+                Ok(Some(judged)) => return Some(judged),
+                Ok(None) if unread.len() >= bounds.header_bytes => {
+                    Refused(431, "The head of this request is too large.\n")
+                }
+                Ok(None) => {
+                    let more = tokio::select! {
+                        read = read_some(stream, unread) => matches!(read, Ok(1..)),
+                        () = sleep_until(deadline) => {
+                            let late = Refused(408, "The head of this request took too long.\n");
+                            refuse(stream, late).await;
+                            return None;
+                        }
+                    };
+                    match more {
+                        true => continue,
+                        false => return None,
+                    }
+                }
+                Err(refused) => refused,
+            };
+            refuse(stream, refused).await;
+            return None;
+        }
+    }
+
+    /// Waits for a request to begin, or for a reason not to.
+    async fn first_bytes(
+        &self,
+        stream: &mut Stream,
+        unread: &mut BytesMut,
+        first: bool,
+        bounds: &Bounds,
+    ) -> Option<()> {
+        let patience = if first { bounds.header_timeout } else { bounds.idle_timeout };
+        let mut shutdown = self.shutdown.clone();
+        tokio::select! {
+            biased;
+            read = timeout(patience, read_some(stream, unread)) => matches!(read, Ok(Ok(1..))).then_some(()),
+            _ = shutdown.wait_for(|stopping| *stopping) => None,
+        }
+    }
+
+    /// Judges what was read, if it is a whole head. Nothing of the storage for it outlives this call, so it is
+    /// no part of what a waiting connection costs.
+    fn judge(&self, unread: &[u8], peer: Peer, bounds: &Bounds) -> Result<Option<Judged>, Refused> {
+        let mut storage = Storage::new();
+        let Some(head) = Http1::parse(unread, bounds.header_lines, &mut storage)? else {
+            return Ok(None);
+        };
+        if head.length > bounds.header_bytes {
+            return Err(Refused(431, "The head of this request is too large.\n"));
+        }
+        let live = self.live.load();
+        let step = match live.receive(&head, peer) {
+            Verdict::Events(client) => match api::events(&live, &self.streams, &head, &client) {
+                Ok(events) => Step::Events(Box::new(events)),
+                Err(answer) => Step::Verdict(Verdict::Answer(answer)),
+            },
+            verdict => Step::Verdict(verdict),
+        };
+        let persists = head.persists && head.body == Body::None && !*self.shutdown.borrow();
+        let shape = Shape { head_only: head.method() == "HEAD", persists, old: head.old };
+        Ok(Some(Judged { length: head.length, body: head.body, shape, step }))
+    }
+
+    /// Does what a request comes to. The connection comes back if it may be used again.
+    async fn handle(
+        &self,
+        mut stream: Stream,
+        judged: Judged,
+        unread: &mut BytesMut,
+    ) -> Option<Stream> {
+        let Judged { length, body, shape, step } = judged;
+        let handed = match step {
+            Step::Verdict(Verdict::Answer(answer)) => {
+                return self.answer(stream, &answer, length, body, shape, unread).await;
+            }
+            Step::Verdict(Verdict::Ask(asking)) => match Box::pin(asking.outcome()).await {
+                Outcome::Answer(answer) => {
+                    return self.answer(stream, &answer, length, body, shape, unread).await;
+                }
+                Outcome::Forward(forward) => Handed::Forward(forward),
+            },
+            Step::Verdict(Verdict::Forward(forward)) => Handed::Forward(forward),
+            Step::Verdict(Verdict::Call(endpoint, client)) => Handed::Call(endpoint, client),
+            Step::Events(events) => {
+                Box::pin(tell(&mut stream, *events, shape, self.shutdown.clone())).await;
+                return None;
+            }
+            // Made into events or an answer where the head was at hand.
+            Step::Verdict(Verdict::Events(_)) => return None,
+        };
+        self.hand_on(stream, handed, length, body, unread).await
+    }
+
+    async fn answer(
+        &self,
+        mut stream: Stream,
+        answer: &Response,
+        length: usize,
+        body: Body,
+        shape: Shape,
+        unread: &mut BytesMut,
+    ) -> Option<Stream> {
+        respond(&mut stream, answer, shape, self.live.load().bounds.body_timeout).await.ok()?;
+        if shape.persists {
+            drop_front(unread, length);
+            return Some(stream);
+        }
+        if body != Body::None {
+            Box::pin(linger(&mut stream)).await;
+        } else {
+            let _ = stream.shutdown().await;
+        }
+        None
+    }
+
+    /// To the proxy, with what was read. Of a request without a body that is its head alone: what follows it is
+    /// the next one's, and stays here.
+    async fn hand_on(
+        &self,
+        stream: Stream,
+        handed: Handed,
+        length: usize,
+        body: Body,
+        unread: &mut BytesMut,
+    ) -> Option<Stream> {
+        let rest = match body {
+            Body::None if unread.len() > length => unread.split_off(length),
+            _ => BytesMut::new(),
+        };
+        let bounds = self.live.load().bounds;
+        let mut session = ServerSession::new_http1(stream);
+        session.set_keepalive(Some(bounds.idle_timeout.as_secs().max(1)));
+        session.set_read_timeout(Some(bounds.body_timeout));
+        session.set_write_timeout(Some(bounds.body_timeout));
+        let ServerSession::H1(http1) = &mut session else { return None };
+        http1.set_pipelined_prefix(std::mem::take(unread));
+        let watch = Arc::new(Watch::default());
+        session.set_connection_user_context(Some(Box::new((handed, watch.clone()))));
+        let reused = tokio::select! {
+            biased;
+            reused = self.proxy.process_new_http(session, &self.shutdown) => reused,
+            () = watch.closed() => None,
+        };
+        *unread = rest;
+        reused.map(|reused| reused.consume().0)
+    }
+}
+
+/// Forgets what was used; nothing is kept if that was all.
+fn drop_front(unread: &mut BytesMut, length: usize) {
+    match unread.len() == length {
+        true => *unread = BytesMut::new(),
+        false => _ = unread.split_to(length),
+    }
+}
+
+/// Reads what is there into a buffer of the thread, and only then into one of the connection: whoever says
+/// nothing holds none.
+async fn read_some(stream: &mut Stream, unread: &mut BytesMut) -> io::Result<usize> {
+    thread_local! {
+        static SCRATCH: RefCell<Box<[u8]>> = RefCell::new(vec![0; READ].into());
+    }
+    poll_fn(|cx| {
+        SCRATCH.with_borrow_mut(|scratch| {
+            let mut buffer = ReadBuf::new(scratch);
+            ready!(Pin::new(&mut *stream).poll_read(cx, &mut buffer))?;
+            unread.extend_from_slice(buffer.filled());
+            Poll::Ready(Ok(buffer.filled().len()))
+        })
+    })
+    .await
+}
+
+async fn respond(
+    stream: &mut Stream,
+    answer: &Response,
+    shape: Shape,
+    patience: Duration,
+) -> io::Result<()> {
+    let mut bytes = Vec::new();
+    answer.write(&mut bytes, shape);
+    send(stream, &bytes, patience).await
+}
+
+/// A reader that is too slow is given up: what it holds would be held for as long as it likes.
+async fn send(stream: &mut Stream, bytes: &[u8], patience: Duration) -> io::Result<()> {
+    let sent = timeout(patience, async {
+        stream.write_all(bytes).await?;
+        stream.flush().await
+    });
+    sent.await.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))?
+}
+
+async fn refuse(stream: &mut Stream, refused: Refused) {
+    let Refused(status, words) = refused;
+    let answer = Response::plain(status, words);
+    if respond(stream, &answer, Shape::default(), LINGER).await.is_ok() {
+        Box::pin(linger(stream)).await;
+    }
+}
+
+/// Closes our side, and reads on for a moment.
+async fn linger(stream: &mut Stream) {
+    let _ = timeout(LINGER, async {
+        let _ = stream.shutdown().await;
+        let mut left = LINGER_BYTES;
+        let mut scratch = [0; 4096];
+        while let Ok(read @ 1..) = stream.read(&mut scratch).await {
+            left = left.saturating_sub(read);
+            if left == 0 {
+                break;
+            }
+        }
+    })
+    .await;
+}
+
+/// Tells of a place for as long as somebody listens.
+async fn tell(
+    stream: &mut Stream,
+    mut events: Events,
+    shape: Shape,
+    mut shutdown: ShutdownWatch,
+) {
+    let chunked = !shape.old;
+    let mut head = Vec::new();
+    Events::response_headers().write_open(&mut head, chunked);
+    if send(stream, &head, LINGER).await.is_err() {
+        return;
+    }
+    loop {
+        let mut said = [0; 64];
+        let event = tokio::select! {
+            event = events.next() => event,
+            // Whoever listens says nothing; what comes is their leaving.
+            _ = stream.read(&mut said) => return,
+            // They come back to whoever serves then.
+            _ = shutdown.wait_for(|stopping| *stopping) => None,
+        };
+        let Some(event) = event else { break };
+        let mut bytes = Vec::with_capacity(event.len() + 16);
+        if chunked {
+            bytes.extend_from_slice(format!("{:x}\r\n", event.len()).as_bytes());
+        }
+        bytes.extend_from_slice(&event);
+        if chunked {
+            bytes.extend_from_slice(b"\r\n");
+        }
+        if send(stream, &bytes, LINGER).await.is_err() {
+            return;
+        }
+    }
+    if chunked {
+        let _ = send(stream, b"0\r\n\r\n", LINGER).await;
+    }
+    let _ = stream.shutdown().await;
+}

@@ -1,0 +1,132 @@
+//! The addresses a node listens on, and what becomes of whoever connects.
+//!
+//! Owns sockets before there is a request: the bound on how many there are, TLS, which protocol is spoken. A loop
+//! of our own and not pingora's: that one has no bound, sleeps a second when files run out, keeps 8.8 KB a
+//! connection for its accepting, and closes its listeners only with the whole server.
+
+use std::io;
+use std::net::{SocketAddr, TcpListener as StdListener};
+use std::sync::Arc;
+use std::time::Duration;
+
+use pingora::apps::ServerApp as _;
+use pingora::listeners::tls::Acceptor;
+use pingora::protocols::{ALPN, Stream};
+use pingora::proxy::HttpProxy;
+use pingora::server::ShutdownWatch;
+use socket2::{Domain, Protocol, Socket, Type};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio::time::{sleep, timeout};
+
+use super::connection::Connection;
+use super::gate::Gate;
+use super::head::Peer;
+use super::proxy::Proxy;
+
+/// Connections that may wait to be accepted: a flash crowd comes faster than it is welcomed. The system cuts it to
+/// its own bound (net.core.somaxconn, 4,096 on Linux).
+const BACKLOG: i32 = 16_384;
+/// After an accept that failed because files have run out: soon enough for whoever waits, and no busy loop.
+const BREATH: Duration = Duration::from_millis(50);
+/// A handshake that takes longer is none.
+const HANDSHAKE: Duration = Duration::from_secs(10);
+/// What a connection above the bound is told.
+const TOO_MANY: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+
+/// Binds an address.
+///
+/// # Errors
+/// The system's.
+pub fn bind(address: SocketAddr) -> io::Result<StdListener> {
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+    // A restart must not wait for the connections of the process before.
+    socket.set_reuse_address(true)?;
+    socket.bind(&address.into())?;
+    socket.listen(BACKLOG)?;
+    socket.set_nonblocking(true)?;
+    Ok(socket.into())
+}
+
+/// What takes connections in.
+#[derive(Clone)]
+pub struct Porter {
+    /// HTTP/1.
+    pub gate: Arc<Gate>,
+    /// HTTP/2.
+    pub proxy: Arc<HttpProxy<Proxy>>,
+    /// As many as may be there at once.
+    pub places: Arc<Semaphore>,
+    /// When to stop.
+    pub shutdown: ShutdownWatch,
+}
+
+impl Porter {
+    /// Takes connections in until it is told to stop.
+    pub async fn welcome(mut self, listener: TcpListener, tls: Option<Arc<Acceptor>>) {
+        loop {
+            let mut shutdown = self.shutdown.clone();
+            let accepted = tokio::select! {
+                accepted = listener.accept() => accepted,
+                _ = shutdown.wait_for(|stopping| *stopping) => return,
+            };
+            match accepted {
+                Ok((tcp, peer)) => self.take(tcp, peer, tls.as_ref()),
+                Err(error) if is_exhausted(&error) => {
+                    tracing::warn!(%error, "no connection can be accepted: raise the limit of open files");
+                    sleep(BREATH).await;
+                }
+                // The visitor was gone before we came: nobody's fault.
+                Err(_) => {}
+            }
+        }
+    }
+
+    fn take(&mut self, tcp: TcpStream, peer: SocketAddr, tls: Option<&Arc<Acceptor>>) {
+        let Ok(place) = self.places.clone().try_acquire_owned() else {
+            let _ = tcp.try_write(TOO_MANY);
+            return;
+        };
+        // What is written is written whole; waiting for more would only add to the delay.
+        let _ = tcp.set_nodelay(true);
+        let address = peer.ip();
+        let porter = self.clone();
+        match tls {
+            None => {
+                let stream: Stream = Box::new(Connection::new(tcp));
+                let attending = porter.gate.attend(stream, Peer { address, secure: false });
+                tokio::spawn(async move {
+                    attending.await;
+                    drop(place);
+                });
+            }
+            Some(acceptor) => {
+                let acceptor = acceptor.clone();
+                tokio::spawn(async move {
+                    let connection = Connection::new(tcp).known_as(peer);
+                    if let Some(stream) = Box::pin(shake(&acceptor, connection)).await {
+                        porter.attend_secure(stream, address).await;
+                    }
+                    drop(place);
+                });
+            }
+        }
+    }
+
+    async fn attend_secure(self, stream: Stream, address: std::net::IpAddr) {
+        match stream.selected_alpn_proto() {
+            Some(ALPN::H2) => _ = self.proxy.process_new(stream, &self.shutdown).await,
+            _ => self.gate.attend(stream, Peer { address, secure: true }).await,
+        }
+    }
+}
+
+async fn shake(acceptor: &Acceptor, connection: Connection) -> Option<Stream> {
+    let shaken = timeout(HANDSHAKE, acceptor.tls_handshake(connection)).await.ok()?.ok()?;
+    Some(Box::new(shaken))
+}
+
+/// No more files for this process, or for the system.
+fn is_exhausted(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(23 | 24)) || error.kind() == io::ErrorKind::OutOfMemory
+}

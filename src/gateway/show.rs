@@ -1,0 +1,216 @@
+//! What a visitor who is not let in gets to see, in the form they asked for.
+//!
+//! Owns the step from a state of affairs to an answer: page, JSON or a few words, with status and headers. Decides
+//! nothing, and never asks the line.
+
+use super::answer::Response;
+use super::api;
+use super::entrance::Entrance;
+use super::head::{Client, Head};
+use super::intent::Intent;
+use crate::line::{Reason, View};
+use crate::page::{Language, Page, Pages, Place};
+use crate::room::Proof;
+
+/// The longest address that is written into a page. Beyond it a page leads to the front page: browsers and
+/// servers cut such addresses anyway.
+const MAX_ADDRESS: usize = 2_048;
+
+/// Seconds after which to try again where nothing else says when.
+const SOON: u64 = 5;
+
+/// Who reads an answer, and how.
+#[derive(Clone, Debug)]
+pub struct Reader {
+    /// What they are after.
+    pub intent: Intent,
+    /// What they can read.
+    pub form: Form,
+    /// Their language.
+    pub language: Language,
+    /// Whether they take it compressed.
+    pub gzip: bool,
+    /// Path and query of the request.
+    pub to: String,
+    /// Who they are.
+    pub client: Client,
+}
+
+/// What can be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// A page.
+    Html,
+    /// By a program.
+    Json,
+    /// By anything else.
+    Plain,
+}
+
+impl Reader {
+    /// Reads a request's headers.
+    pub fn of(head: &impl Head, intent: Intent, client: Client) -> Reader {
+        let form = match intent {
+            Intent::Page | Intent::Form | Intent::Frame => Form::Html,
+            Intent::Part if head.lists("accept", "application/json") => Form::Json,
+            Intent::Part => Form::Plain,
+        };
+        let target = head.target();
+        let html = form == Form::Html;
+        Reader {
+            intent,
+            form,
+            language: Language::of(head.get("accept-language").filter(|_| html)),
+            gzip: html && head.lists("accept-encoding", "gzip"),
+            to: if target.len() > MAX_ADDRESS { "/" } else { target }.to_owned(),
+            client,
+        }
+    }
+}
+
+/// A state of affairs that is about nobody's place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Notice {
+    /// The turn is over.
+    Over(Reason),
+    /// Nobody new is taken.
+    Closed,
+    /// The line is full.
+    Full,
+    /// Too often, or too many at once: again after so many milliseconds.
+    Busy(u64),
+    /// Too often, by one and the same.
+    Limited(u64),
+    /// The store does not answer.
+    StoreLost,
+    /// In a frame.
+    Frame,
+    /// A form.
+    NotSent,
+    /// Cookies are not kept.
+    CookiesOff,
+    /// Neither a person nor with a right.
+    Refused,
+}
+
+impl Entrance {
+    /// Where a visitor stands: in the line, or free to come in.
+    pub fn show_place(
+        &self,
+        reader: &Reader,
+        view: &View,
+        proof: Proof,
+        joined_ms: u64,
+        fresh: bool,
+    ) -> Response {
+        let status = self.settings.queued_status;
+        let position = view.position(proof.number);
+        let pause = self.pause(view, proof.number, position).as_secs().max(1);
+        match reader.form {
+            Form::Json => {
+                let body = api::place(self, view, proof, joined_ms, None);
+                Response::json(refusing(status), body).retry_after(pause)
+            }
+            Form::Plain => words(refusing(status), "There is a line. It is not your turn yet.\n")
+                .retry_after(pause),
+            Form::Html => {
+                let counts = view.counts();
+                let place = Place {
+                    label: &self.label(proof.number),
+                    position: position.unwrap_or(0),
+                    waiting: view.waiting(),
+                    eta: position.filter(|_| !counts.paused).map(|position| view.eta(position)),
+                    paused: counts.paused,
+                    waited_seconds: self.room.now_ms().saturating_sub(joined_ms) / 1_000,
+                    next_poll_seconds: pause,
+                    return_to: &reader.to,
+                };
+                let unsent = reader.intent == Intent::Form;
+                let window = view.settings().map(|settings| settings.claim_window_ms() / 1_000);
+                let page = match position {
+                    Some(_) => Page::Waiting { place: &place, fresh, unsent },
+                    None => Page::Admitted { place: &place, window_seconds: window, unsent },
+                };
+                html(&self.pages, reader, status, &page).retry_after(pause)
+            }
+        }
+    }
+
+    /// Anything else.
+    pub fn show(&self, reader: &Reader, notice: Notice) -> Response {
+        let queued = self.settings.queued_status;
+        let to = reader.to.as_str();
+        let wait = |ms: u64| ms.div_ceil(1_000).max(1);
+        let (status, code, said, page, retry) = match notice {
+            Notice::Over(reason) => {
+                (queued, "gone", "Your turn is over.", Page::Over { reason, to }, None)
+            }
+            Notice::Closed => {
+                (queued, "queue_disabled", "Closed.", Page::Closed { to }, Some(6 * SOON))
+            }
+            Notice::Full => {
+                (queued, "queue_full", "The line is full.", Page::Full { to }, Some(6 * SOON))
+            }
+            Notice::Busy(ms) | Notice::Limited(ms) => {
+                let retry_seconds = wait(ms);
+                let limited = matches!(notice, Notice::Limited(_));
+                let (status, code) = if limited { (429, "rate_limited") } else { (503, "busy") };
+                let page = Page::Busy { retry_seconds, to };
+                (status, code, "Too many requests at once.", page, Some(retry_seconds))
+            }
+            Notice::StoreLost => {
+                let page = Page::StoreLost { retry_seconds: SOON, to };
+                (503, "store_unavailable", "The line can't be reached.", page, Some(SOON))
+            }
+            Notice::Frame => {
+                (queued, "frame", "Open this page in a window.", Page::Frame { to }, None)
+            }
+            Notice::NotSent => {
+                (queued, "not_sent", "Not sent: there is a line.", Page::NotSent { to }, None)
+            }
+            Notice::CookiesOff => {
+                (queued, "cookies_off", "Cookies are off.", Page::CookiesOff { to }, None)
+            }
+            // Nobody looks at the page of a picture or a call.
+            Notice::Refused => {
+                (queued, "waiting_room", "There is a line.", Page::NotSent { to }, Some(2 * SOON))
+            }
+        };
+        let answer = match reader.form {
+            Form::Html => html(&self.pages, reader, status, &page),
+            Form::Json => api::error(refusing(status), code, said),
+            Form::Plain => words(refusing(status), said),
+        };
+        match retry {
+            Some(seconds) => answer.retry_after(seconds),
+            None if reader.form != Form::Html => answer.retry_after(SOON),
+            None => answer,
+        }
+    }
+}
+
+/// A page, compressed if that is read.
+pub fn html(pages: &Pages, reader: &Reader, status: u16, page: &Page<'_>) -> Response {
+    let mut body = Vec::with_capacity(10 * 1_024);
+    pages.render(page, reader.language, reader.gzip, &mut body);
+    let mut answer = Response::new(status, "text/html; charset=utf-8", body)
+        .with("Content-Security-Policy", pages.policy(page).to_owned())
+        .with("Content-Language", reader.language.code())
+        .with("Referrer-Policy", "same-origin");
+    if let Some((_, vary)) = answer.headers.iter_mut().find(|(name, _)| *name == "Vary") {
+        *vary = "Cookie, Accept-Language, Accept-Encoding".into();
+    }
+    if reader.gzip {
+        answer = answer.with("Content-Encoding", "gzip");
+    }
+    answer
+}
+
+/// A program must not take a waiting room's answer for what it asked for.
+fn refusing(status: u16) -> u16 {
+    if status < 400 { 503 } else { status }
+}
+
+fn words(status: u16, said: &'static str) -> Response {
+    Response::plain(status, said)
+}

@@ -1,0 +1,116 @@
+//! Spanish.
+
+use super::{Forms, Notice, Plural, Words};
+
+pub(super) static WORDS: Words = Words {
+    code: "es",
+    numbers: "es",
+    rtl: false,
+    group: ".",
+    group_from: 2,
+    range: "–",
+    plural: Plural::One,
+    seconds: Forms::one("{} segundo", "{} segundos"),
+    minutes: Forms::one("{} minuto", "{} minutos"),
+    hours: Forms::one("{} hora", "{} horas"),
+    about: "unos {}",
+    soon: "menos de un minuto",
+
+    room: "Sala de espera",
+    waiting_title: "Estás en la fila",
+    position: "Tu lugar en la fila",
+    wait: "Espera estimada",
+    people: "Personas en la fila",
+    ticket: "Tu turno",
+    keep: "Mantén esta página abierta. Cuando te toque, entrarás automáticamente.",
+    paused: "La fila está en pausa por un momento. Conservas tu lugar.",
+    paused_short: "en pausa",
+    unsent: "Tu formulario no se ha enviado. Cuando te toque, volverás a la página y podrás enviarlo de nuevo.",
+    leave: "Salir de la fila",
+    leave_sure: "¿Salir de la fila? Perderás tu lugar.",
+    connected: "Conectado",
+    updated: "Actualizado a las {}",
+    reconnecting: "Reconectando…",
+    last_known: "Se ha perdido la conexión. Este es tu último lugar conocido; seguimos intentándolo.",
+
+    admitted_title: "Es tu turno",
+    admitted_text: "Estás entrando…",
+    admitted_window: "Te guardamos el turno durante {}",
+    admitted_go: "Entrar ahora",
+
+    passed: Notice {
+        title: "Tu turno ya pasó",
+        text: "Te tocó mientras no estabas y el plazo para entrar ha terminado.",
+    },
+    used: Notice {
+        title: "Este lugar ya no sirve",
+        text: "Este lugar en la fila ya se usó o se abandonó.",
+    },
+    completed: Notice { title: "Todo listo", text: "Tu visita ha terminado. ¡Gracias!" },
+    left: Notice {
+        title: "Has salido de la fila",
+        text: "Tu lugar ha pasado a la siguiente persona.",
+    },
+    revoked: Notice {
+        title: "Tu visita ha terminado",
+        text: "El sitio ha dado por terminada tu visita.",
+    },
+    idle: Notice {
+        title: "Tu visita ha terminado",
+        text: "No hubo actividad durante un rato y tu lugar pasó a la siguiente persona.",
+    },
+    capped: Notice {
+        title: "Tu visita ha terminado",
+        text: "Se acabó el tiempo de una visita, para que otras personas tengan su turno.",
+    },
+    unknown: Notice {
+        title: "Este lugar ya no es válido",
+        text: "La fila ha empezado de nuevo o tu turno es demasiado antiguo.",
+    },
+    rejoin: "Volver a la fila",
+
+    closed: Notice {
+        title: "Cerrado por ahora",
+        text: "Esta página no está abierta en este momento. Lo comprueba por sí sola de vez en cuando.",
+    },
+    full: Notice {
+        title: "La fila está llena",
+        text: "Hay tanta gente esperando que nadie más puede unirse ahora. Esta página lo intenta de nuevo por sí sola.",
+    },
+    busy: Notice {
+        title: "Entrando en la fila…",
+        text: "Está llegando mucha gente a la vez. Quédate en esta página: recibirás tu lugar automáticamente.",
+    },
+    lost: Notice {
+        title: "Un momento, por favor",
+        text: "Ahora no se puede acceder a la fila. Nadie pierde su lugar. Esta página lo intenta de nuevo por sí sola.",
+    },
+    down: Notice {
+        title: "El sitio no responde",
+        text: "No es tu conexión. Esta página lo intenta de nuevo por sí sola.",
+    },
+    slow: Notice {
+        title: "El sitio tarda demasiado",
+        text: "No ha respondido a tiempo. Esta página lo intenta de nuevo por sí sola.",
+    },
+    frame: Notice {
+        title: "Aquí hay una fila",
+        text: "Para conservar tu lugar, esta página debe abrirse en su propia ventana.",
+    },
+    frame_open: "Abrir la página",
+    cookies: Notice {
+        title: "Las cookies están desactivadas",
+        text: "Tu lugar en la fila se guarda en una cookie y tu navegador no la conserva. Permite las cookies de este sitio e inténtalo de nuevo.",
+    },
+    not_sent: Notice {
+        title: "Tu formulario no se ha enviado",
+        text: "Aquí hay una fila y aún no tienes lugar en ella. Abre primero la página; después podrás enviar el formulario de nuevo.",
+    },
+    not_sent_go: "Ir a la página",
+    error: Notice {
+        title: "Algo ha salido mal",
+        text: "Esta página lo intenta de nuevo por sí sola.",
+    },
+    again: "Próximo intento en {}",
+    try_now: "Intentar ahora",
+};

@@ -1,0 +1,116 @@
+//! French.
+
+use super::{Forms, Notice, Plural, Words};
+
+pub(super) static WORDS: Words = Words {
+    code: "fr",
+    numbers: "fr",
+    rtl: false,
+    group: "\u{202f}",
+    group_from: 1,
+    range: "–",
+    plural: Plural::ZeroOne,
+    seconds: Forms::one("{} seconde", "{} secondes"),
+    minutes: Forms::one("{} minute", "{} minutes"),
+    hours: Forms::one("{} heure", "{} heures"),
+    about: "environ {}",
+    soon: "moins d’une minute",
+
+    room: "Salle d’attente",
+    waiting_title: "Vous êtes dans la file d’attente",
+    position: "Votre place dans la file",
+    wait: "Attente estimée",
+    people: "Personnes dans la file",
+    ticket: "Votre ticket",
+    keep: "Gardez cette page ouverte. Quand ce sera votre tour, vous entrerez automatiquement.",
+    paused: "La file est en pause pour un instant. Vous gardez votre place.",
+    paused_short: "en pause",
+    unsent: "Votre formulaire n’a pas été envoyé. Quand ce sera votre tour, vous reviendrez à la page et pourrez l’envoyer de nouveau.",
+    leave: "Quitter la file",
+    leave_sure: "Quitter la file\u{a0}? Vous perdrez votre place.",
+    connected: "Connecté",
+    updated: "Mis à jour à {}",
+    reconnecting: "Reconnexion…",
+    last_known: "La connexion est interrompue. Voici votre dernière place connue\u{a0}; nous continuons d’essayer.",
+
+    admitted_title: "C’est votre tour",
+    admitted_text: "Nous vous faisons entrer…",
+    admitted_window: "Votre tour est gardé pendant {}",
+    admitted_go: "Entrer maintenant",
+
+    passed: Notice {
+        title: "Votre tour est passé",
+        text: "Votre tour est venu pendant votre absence et le délai pour entrer est écoulé.",
+    },
+    used: Notice {
+        title: "Cette place n’est plus disponible",
+        text: "Cette place dans la file a déjà été utilisée ou abandonnée.",
+    },
+    completed: Notice {
+        title: "C’est terminé", text: "Votre visite est terminée. Merci\u{a0}!"
+    },
+    left: Notice {
+        title: "Vous avez quitté la file",
+        text: "Votre place est revenue à la personne suivante.",
+    },
+    revoked: Notice {
+        title: "Votre visite a pris fin", text: "Le site a mis fin à votre visite."
+    },
+    idle: Notice {
+        title: "Votre visite a pris fin",
+        text: "Vous êtes resté inactif un moment\u{a0}; votre place est revenue à la personne suivante.",
+    },
+    capped: Notice {
+        title: "Votre visite a pris fin",
+        text: "La durée d’une visite est écoulée, afin que d’autres aient leur tour.",
+    },
+    unknown: Notice {
+        title: "Cette place n’est plus valable",
+        text: "La file a recommencé, ou votre ticket est trop ancien.",
+    },
+    rejoin: "Reprendre une place dans la file",
+
+    closed: Notice {
+        title: "Fermé pour le moment",
+        text: "Cette page n’est pas ouverte actuellement. Elle vérifie d’elle-même de temps en temps.",
+    },
+    full: Notice {
+        title: "La file est complète",
+        text: "Tant de personnes attendent que plus personne ne peut entrer dans la file. Cette page réessaie d’elle-même.",
+    },
+    busy: Notice {
+        title: "Entrée dans la file…",
+        text: "Beaucoup de personnes arrivent en même temps. Restez sur cette page\u{a0}: vous recevrez votre place automatiquement.",
+    },
+    lost: Notice {
+        title: "Un instant, s’il vous plaît",
+        text: "La file est momentanément injoignable. Personne ne perd sa place. Cette page réessaie d’elle-même.",
+    },
+    down: Notice {
+        title: "Le site ne répond pas",
+        text: "Votre connexion n’est pas en cause. Cette page réessaie d’elle-même.",
+    },
+    slow: Notice {
+        title: "Le site met trop de temps",
+        text: "Il n’a pas répondu à temps. Cette page réessaie d’elle-même.",
+    },
+    frame: Notice {
+        title: "Il y a une file d’attente ici",
+        text: "Pour garder votre place, cette page doit être ouverte dans sa propre fenêtre.",
+    },
+    frame_open: "Ouvrir la page",
+    cookies: Notice {
+        title: "Les cookies sont désactivés",
+        text: "Votre place est gardée dans un cookie, et votre navigateur ne le conserve pas. Autorisez les cookies pour ce site, puis réessayez.",
+    },
+    not_sent: Notice {
+        title: "Votre formulaire n’a pas été envoyé",
+        text: "Il y a une file d’attente ici et vous n’y avez pas encore de place. Ouvrez d’abord la page\u{a0}; vous pourrez ensuite renvoyer le formulaire.",
+    },
+    not_sent_go: "Aller à la page",
+    error: Notice {
+        title: "Une erreur s’est produite", text: "Cette page réessaie d’elle-même."
+    },
+    again: "Prochain essai dans {}",
+    try_now: "Réessayer",
+};

@@ -1,0 +1,116 @@
+//! Japanese.
+
+use super::{Forms, Notice, Plural, Words};
+
+pub(super) static WORDS: Words = Words {
+    code: "ja",
+    numbers: "ja",
+    rtl: false,
+    group: ",",
+    group_from: 1,
+    range: "～",
+    plural: Plural::None,
+    seconds: Forms::same("{}秒"),
+    minutes: Forms::same("{}分"),
+    hours: Forms::same("{}時間"),
+    about: "約{}",
+    soon: "1分未満",
+
+    room: "待合室",
+    waiting_title: "順番待ちの列に並んでいます",
+    position: "現在の順番",
+    wait: "待ち時間の目安",
+    people: "待っている人数",
+    ticket: "整理番号",
+    keep: "このページを開いたままお待ちください。順番が来ると自動的に入場できます。",
+    paused: "列は一時的に止まっています。順番はそのまま保たれます。",
+    paused_short: "一時停止中",
+    unsent: "フォームは送信されていません。順番が来るとこのページに戻り、もう一度送信できます。",
+    leave: "列から出る",
+    leave_sure: "列から出ますか？順番は失われます。",
+    connected: "接続中",
+    updated: "{} 更新",
+    reconnecting: "再接続しています…",
+    last_known: "接続が切れました。表示は最後に確認できた順番です。接続を試み続けています。",
+
+    admitted_title: "順番が来ました",
+    admitted_text: "入場しています…",
+    admitted_window: "入場できる時間は残り {}",
+    admitted_go: "今すぐ入る",
+
+    passed: Notice {
+        title: "順番が過ぎました",
+        text: "不在の間に順番が来て、入場できる時間が過ぎました。",
+    },
+    used: Notice {
+        title: "この順番は使用済みです",
+        text: "この順番はすでに使われたか、取り消されています。",
+    },
+    completed: Notice {
+        title: "完了しました",
+        text: "ご利用が完了しました。ありがとうございました。",
+    },
+    left: Notice {
+        title: "列から出ました", text: "順番は次の方に移りました。"
+    },
+    revoked: Notice {
+        title: "ご利用は終了しました", text: "サイト側でご利用を終了しました。"
+    },
+    idle: Notice {
+        title: "ご利用は終了しました",
+        text: "しばらく操作がなかったため、順番は次の方に移りました。",
+    },
+    capped: Notice {
+        title: "ご利用は終了しました",
+        text: "ほかの方にもご利用いただくため、1回の利用時間が終了しました。",
+    },
+    unknown: Notice {
+        title: "この順番は無効です",
+        text: "列が新しく始まったか、整理番号が古くなっています。",
+    },
+    rejoin: "もう一度列に並ぶ",
+
+    closed: Notice {
+        title: "現在は受付していません",
+        text: "このページは今は開いていません。ときどき自動で確認します。",
+    },
+    full: Notice {
+        title: "列がいっぱいです",
+        text: "待っている方が多く、今は列に並べません。自動でもう一度試します。",
+    },
+    busy: Notice {
+        title: "列に並んでいます…",
+        text: "アクセスが集中しています。このままお待ちください。順番は自動的に割り当てられます。",
+    },
+    lost: Notice {
+        title: "少々お待ちください",
+        text: "今は列につながりません。どなたの順番も失われません。自動でもう一度試します。",
+    },
+    down: Notice {
+        title: "サイトが応答していません",
+        text: "お使いの回線の問題ではありません。自動でもう一度試します。",
+    },
+    slow: Notice {
+        title: "サイトの応答に時間がかかっています",
+        text: "時間内に応答がありませんでした。自動でもう一度試します。",
+    },
+    frame: Notice {
+        title: "ここは順番待ちです",
+        text: "順番を保つには、このページを独立したウィンドウで開く必要があります。",
+    },
+    frame_open: "ページを開く",
+    cookies: Notice {
+        title: "Cookie がオフになっています",
+        text: "順番は Cookie に保存されますが、ブラウザーに残っていません。このサイトの Cookie を許可して、もう一度お試しください。",
+    },
+    not_sent: Notice {
+        title: "フォームは送信されていません",
+        text: "ここは順番待ちで、まだ列に並んでいません。先にページを開いてください。その後、フォームをもう一度送信できます。",
+    },
+    not_sent_go: "ページへ進む",
+    error: Notice {
+        title: "問題が発生しました", text: "自動でもう一度試します。"
+    },
+    again: "{}後にもう一度試します",
+    try_now: "今すぐ試す",
+};

@@ -1,0 +1,99 @@
+//! Every page can be read by everybody: light and dark, on a phone, in long and in backward languages, without a
+//! complaint of the browser's.
+
+use serde_json::Value;
+
+use super::driver::Browser;
+use super::gallery::{Gallery, PAGES};
+use super::manner::{DESK, PHONE, Screen};
+
+/// The narrowest that people have, and what zooming to 400 % makes of a desk (WCAG 1.4.10).
+const NARROW: Screen = Screen { width: 320, height: 640, mobile: true };
+
+#[test]
+fn every_page_passes_axe_in_light_and_dark_and_the_console_stays_empty() {
+    let gallery = Gallery::start();
+    let browser = Browser::start();
+    browser.open("data:text/html,<html><title>x</title><p style='color:%23aaa'>pale");
+    assert!(!browser.barriers().is_empty(), "axe-core finds what is wrong where something is");
+    browser.complaints();
+    let mut wrong = Vec::new();
+    for page in PAGES {
+        gallery.show(&browser, page);
+        for (dark, screen) in [(false, DESK), (true, PHONE)] {
+            browser.dark(dark);
+            browser.sized(screen, 1.0);
+            let found = browser.barriers();
+            wrong.extend(found.iter().map(|found| format!("{page}, dark {dark}: {found}")));
+        }
+        let said = browser.complaints();
+        wrong.extend(said.iter().map(|said| format!("{page}: {said}")));
+        if page == "frame" {
+            browser.leave_frames();
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let hosts = [gallery.gateway.addr(), gallery.relay.addr(), gallery.origin.address()];
+    let known = |url: &String| {
+        hosts.iter().any(|host| url.starts_with(&format!("http://{host}/")))
+            || url.starts_with("http://localhost:")
+    };
+    let elsewhere: Vec<_> = browser.asked_for().into_iter().filter(|url| !known(url)).collect();
+    assert!(elsewhere.is_empty(), "other hosts were asked: {elsewhere:#?}");
+}
+
+#[test]
+fn every_page_fits_a_phone_in_german() {
+    fits("de", "ltr");
+}
+
+#[test]
+fn every_page_fits_a_phone_in_arabic_from_right_to_left() {
+    fits("ar", "rtl");
+}
+
+#[test]
+fn every_page_fits_a_phone_in_english() {
+    fits("en", "ltr");
+}
+
+fn fits(language: &str, direction: &str) {
+    let gallery = Gallery::start();
+    let browser = Browser::start();
+    let mut wrong = Vec::new();
+    for page in PAGES {
+        browser.speaks(language);
+        gallery.show(&browser, page);
+        for screen in [PHONE, NARROW] {
+            browser.sized(screen, 1.0);
+            let found = browser.script(CLIPPED);
+            let found = found.as_array().into_iter().flatten();
+            wrong.extend(found.map(|found| format!("{page} at {}: {found}", screen.width)));
+        }
+        let html = browser.script("return document.documentElement.lang + ' ' + document.documentElement.dir");
+        // The operator's own page is in the operator's language.
+        if page != "own" && html != Value::from(format!("{language} {direction}")) {
+            wrong.push(format!("{page}: {html}"));
+        }
+        if page == "frame" {
+            browser.leave_frames();
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// What does not fit: the page is wider than the screen, something begins or ends outside of it, or a box is too small
+/// for its text.
+const CLIPPED: &str = "
+    const wide = document.documentElement.clientWidth, out = [];
+    const page = document.documentElement.scrollWidth, most = self === top ? screen.width : innerWidth;
+    if (page > most) out.push(`the page is ${page} wide`);
+    for (const e of document.body.querySelectorAll('*')) {
+        if (!e.checkVisibility() || e.closest('.sr')) continue;
+        const box = e.getBoundingClientRect(), style = getComputedStyle(e);
+        const name = `${e.tagName} ${e.className} ${e.textContent.slice(0, 40)}`;
+        if (box.left < -1 || box.right > wide + 1) out.push(`${name} from ${box.left} to ${box.right}`);
+        if (style.display !== 'inline' && e.scrollWidth > e.clientWidth + 1) out.push(`${name}: text is wider than its box`);
+        if (style.overflow !== 'visible' && e.scrollHeight > e.clientHeight + 1) out.push(`${name}: text is higher than its box`);
+    }
+    return out;";

@@ -1,0 +1,214 @@
+//! One of every page there is, each reached as visitors reach it.
+
+use std::net::{SocketAddr, TcpListener};
+
+use serde_json::{Value, json};
+
+use super::driver::Browser;
+use super::relay::Relay;
+use super::Crowd;
+use crate::support::{Gateway, Origin, Request, Visitor};
+
+/// Its pages.
+pub const PAGES: [&str; 17] = [
+    "waiting",
+    "paused",
+    "unsent",
+    "reconnecting",
+    "admitted",
+    "expired",
+    "error",
+    "over",
+    "closed",
+    "full",
+    "busy",
+    "down",
+    "slow",
+    "frame",
+    "cookies-off",
+    "not-sent",
+    "own",
+];
+
+/// A gateway with a room for each.
+pub struct Gallery {
+    pub origin: Origin,
+    pub gateway: Gateway,
+    pub relay: Relay,
+    elsewhere: Origin,
+    _crowd: Crowd,
+    _full: Vec<Visitor>,
+}
+
+impl Gallery {
+    /// Opens its doors.
+    pub fn start() -> Gallery {
+        let (origin, elsewhere) = (Origin::start(), Origin::named("elsewhere"));
+        let servers = |address: SocketAddr| [address.to_string()];
+        let (site, nowhere) = (servers(origin.address()), servers(nowhere()));
+        let own = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/page/own.html");
+        let plan = Gateway::before(&origin).with(|config| {
+            config
+                .origin("nowhere", &nowhere, "health_interval = \"none\"")
+                .origin("late", &site, "health_interval = \"none\"\nread_timeout = \"100ms\"")
+        });
+        let gateway = plan
+            .room("sale", "max_active = 1")
+            .room("paused", "paths = [\"/paused/*\"]\nmode = \"hold\"")
+            .room("turn", "paths = [\"/turn/*\"]\nrate = \"2/s\"\nburst = 1")
+            .room("gone", "paths = [\"/gone/*\"]\nrate = \"2/s\"\nburst = 1\nclaim_window = \"2s\"")
+            .room("closed", "paths = [\"/closed/*\"]\nmode = \"closed\"")
+            .room("full", "paths = [\"/full/*\"]\nmax_active = 1\nmax_waiting = 1")
+            .room("busy", "paths = [\"/busy/*\"]\nmax_active = 1")
+            .limits("join_per_address = \"1/h\"")
+            .room("down", "paths = [\"/down/*\"]\nmax_active = 9\norigin = \"nowhere\"")
+            .room("slow", "paths = [\"/slow\"]\nmax_active = 9\norigin = \"late\"")
+            .room("own", &format!("paths = [\"/own/*\"]\nmode = \"hold\"\npage = {{ file = {own:?} }}"))
+            .start();
+        let crowd = Crowd::before(&gateway, 0);
+        let mut full = vec![Visitor::new(&gateway), Visitor::new(&gateway)];
+        for visitor in &mut full {
+            visitor.open("/full/");
+        }
+        Visitor::new(&gateway).open("/busy/");
+        let relay = Relay::to(&gateway);
+        Gallery { origin, gateway, relay, elsewhere, _crowd: crowd, _full: full }
+    }
+
+    /// Opens a page in a browser, which comes as somebody new.
+    #[track_caller]
+    pub fn show(&self, browser: &Browser, page: &str) {
+        browser.offline(false);
+        self.relay.breaks(false);
+        browser.visit(&self.gateway, "/.anteroom/health");
+        browser.command("DELETE", "/cookie", &Value::Null);
+        let state = |state: &str| {
+            browser.until(page, || browser.state().as_deref() == Some(state));
+        };
+        match page {
+            "waiting" => {
+                browser.visit(&self.gateway, "/waiting");
+                browser.until(page, || browser.is("live"));
+            }
+            "paused" => {
+                browser.visit(&self.gateway, "/paused/");
+                browser.until(page, || browser.is("live"));
+            }
+            "own" => {
+                browser.visit(&self.gateway, "/own/");
+                browser.until(page, || browser.is("live"));
+            }
+            "unsent" => {
+                browser.visit(&self.gateway, "/");
+                browser.submit(&self.gateway, "/order");
+                browser.until(page, || browser.is("live") && browser.is("unsent"));
+            }
+            "reconnecting" => {
+                browser.visit(&self.gateway, "/");
+                browser.waits();
+                browser.offline(true);
+                browser.until(page, || browser.is("reconnecting"));
+            }
+            "admitted" => self.show_admitted(browser),
+            "expired" => {
+                self.come_late(browser, "/gone/");
+                browser.offline(true);
+                let double = browser.double(&self.gateway);
+                let status = Request::get("/.anteroom/v1/queue/status?event_id=gone");
+                let status = double.dress(status.with("Sec-Fetch-Site", "same-origin"));
+                browser.until("the turn is over", || double.connect().ask(&status).status == 410);
+                browser.offline(false);
+                state("expired");
+            }
+            "error" => {
+                browser.open(&self.relay.url("/"));
+                browser.waits();
+                self.relay.breaks(true);
+                state("error");
+            }
+            "over" => {
+                browser.visit(&self.gateway, "/");
+                browser.waits();
+                browser.click("[data-anteroom=leave]");
+                browser.question();
+                browser.answer(true);
+                state("expired");
+            }
+            "frame" => {
+                browser.open(&format!("http://localhost:{}/", self.elsewhere.address().port()));
+                browser.enter_frame(&format!("http://{}/", self.gateway.addr()));
+                browser.until(page, || browser.sees("a[target=_top]").is_some());
+            }
+            "cookies-off" => browser.visit(&self.gateway, "/.anteroom/continue?to=/"),
+            "not-sent" => {
+                browser.open(&format!("http://{}/", self.origin.address()));
+                browser.submit(&self.gateway, "/order");
+                browser.until(page, || browser.sees("h1").is_some() && browser.path() == "/order");
+            }
+            "slow" => browser.visit(&self.gateway, "/slow?ms=2000"),
+            page => browser.visit(&self.gateway, &format!("/{page}/")),
+        }
+    }
+
+    /// Others come first: who comes now waits a moment at least.
+    fn come_late(&self, browser: &Browser, path: &str) {
+        for _ in 0..4 {
+            Visitor::new(&self.gateway).open(path);
+        }
+        browser.visit(&self.gateway, path);
+        assert_eq!(browser.state().as_deref(), Some("waiting"));
+    }
+
+    /// Their turn, found by a form: the page that goes in by itself after a while, and here does not.
+    fn show_admitted(&self, browser: &Browser) {
+        self.come_late(browser, "/turn/");
+        browser.visit(&self.gateway, "/.anteroom/health");
+        let status = "return fetch('/.anteroom/v1/queue/status?event_id=turn').then(r => r.json()).then(s => s.status)";
+        browser.until("a turn", || browser.script(status) == "admitted");
+        browser.submit(&self.gateway, "/turn/");
+        let hold = "if (document.body?.dataset.anteroomState?.startsWith('admitted') && self.anteroom) {
+                for (let id = setTimeout(() => {}); id > 0; id--) clearTimeout(id);
+                return document.querySelector('[data-anteroom=window]').textContent !== '';
+            }
+            return false;";
+        browser.until("admitted", || browser.try_script(hold).is_ok_and(|held| held == true));
+    }
+}
+
+impl Browser {
+    /// Somebody with the same cookies.
+    #[track_caller]
+    pub fn double(&self, gateway: &Gateway) -> Visitor {
+        let mut double = Visitor::new(gateway);
+        for cookie in self.command("GET", "/cookie", &Value::Null).as_array().into_iter().flatten() {
+            double.keep(cookie["name"].as_str().unwrap_or_default(), cookie["value"].as_str().unwrap_or_default());
+        }
+        double
+    }
+
+    /// Puts a frame into the page one is on, and goes on inside it.
+    #[track_caller]
+    pub fn enter_frame(&self, url: &str) {
+        self.script(&format!(
+            "const frame = document.createElement('iframe'); frame.src = {};
+             frame.style = 'border: 0; width: 320px; height: 600px';
+             document.body.style = 'margin: 0'; document.body.append(frame);",
+            json!(url)
+        ));
+        let find = json!({ "using": "css selector", "value": "iframe" });
+        let frame = self.command("POST", "/element", &find);
+        self.command("POST", "/frame", &json!({ "id": frame }));
+    }
+
+    /// Goes on outside of all frames.
+    #[track_caller]
+    pub fn leave_frames(&self) {
+        self.command("POST", "/frame", &json!({ "id": null }));
+    }
+}
+
+/// An address at which nobody listens.
+fn nowhere() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    listener.local_addr().expect("an address")
+}

@@ -1,0 +1,110 @@
+//! The pictures of the README. `make screenshots` takes them: in a real browser, of a real line.
+
+use std::path::PathBuf;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::json;
+
+use super::driver::Browser;
+use super::gallery::{Gallery, PAGES};
+use super::come;
+use super::manner::{DESK, PHONE, Screen};
+use crate::support::{Gateway, Origin};
+
+/// How large a picture may be that everybody loads who looks at the README.
+const MOST_BYTES: usize = 150 * 1_024;
+
+/// A desk as wide as is worth showing.
+const WINDOW: Screen = Screen { width: 1100, height: 760, mobile: false };
+
+fn folder() -> PathBuf {
+    let here = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/pictures");
+    std::env::var_os("ANTEROOM_PICTURES").map_or_else(|| here.into(), PathBuf::from)
+}
+
+fn keep(name: &str, picture: &[u8]) {
+    assert!(picture.len() < MOST_BYTES, "{name} has {} bytes", picture.len());
+    std::fs::create_dir_all(folder()).expect("a folder");
+    std::fs::write(folder().join(name), picture).expect("space for a picture");
+}
+
+impl Browser {
+    /// What can be seen, as a PNG.
+    fn picture(&self) -> Vec<u8> {
+        let taken = self.cdp("Page.captureScreenshot", json!({ "format": "png" }));
+        STANDARD.decode(taken["data"].as_str().unwrap_or_default()).expect("base64")
+    }
+}
+
+#[test]
+#[ignore = "writes docs/pictures: make screenshots"]
+fn of_the_waiting_page() {
+    let origin = Origin::start();
+    let page = "page = { title = \"Aurora Records\", message = \"The Northern Lights box set goes on sale today. One per visitor.\" }";
+    let room = format!("rate = \"4/s\"\nburst = 1\npoll_max = \"5s\"\n{page}");
+    let gateway = Gateway::before(&origin).room("sale", &room).start();
+    let browser = Browser::start();
+    come(&gateway, 1_250);
+    browser.visit(&gateway, "/");
+    let first = browser.waits();
+    come(&gateway, 800);
+    for moved in [30, 60, 90] {
+        browser.until("the line moves", || browser.position().is_some_and(|now| now + moved < first));
+    }
+    let mut taken = Vec::new();
+    for (name, screen, dark) in [
+        ("phone-light", PHONE, false),
+        ("phone-dark", PHONE, true),
+        ("desktop-light", WINDOW, false),
+        ("desktop-dark", WINDOW, true),
+    ] {
+        browser.sized(screen, 2.0);
+        browser.dark(dark);
+        let picture = browser.picture();
+        keep(&format!("{name}.png"), &picture);
+        taken.push(STANDARD.encode(&picture));
+    }
+    let picture = |at: usize, width: u32| {
+        format!("<img width={width} src='data:image/png;base64,{}'>", taken[at])
+    };
+    let sheet = format!(
+        "<!doctype html><style>body {{ margin: 0; padding: 28px; display: flex; gap: 28px; align-items: center; background: #8b93a5 }}
+         img {{ border-radius: 14px; box-shadow: 0 10px 30px #0005 }}</style>{}{}{}",
+        picture(0, 250),
+        picture(2, 760),
+        picture(1, 250)
+    );
+    browser.open("about:blank");
+    browser.sized(Screen { width: 1372, height: 600, mobile: false }, 1.0);
+    browser.dark(false);
+    browser.script(&format!("document.open(); document.write({}); document.close()", json!(sheet)));
+    browser.until("the pictures are there", || {
+        browser.script("return [...document.images].every(image => image.complete && image.naturalWidth)") == true
+    });
+    keep("waiting.png", &browser.picture());
+}
+
+/// For those who change the pages: one of each, to be looked at.
+#[test]
+#[ignore = "writes pictures of every page: make screenshots"]
+fn of_every_page() {
+    let Some(folder) = std::env::var_os("ANTEROOM_GALLERY").map(PathBuf::from) else { return };
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let language = std::env::var("ANTEROOM_GALLERY_LANGUAGE").unwrap_or_else(|_| "en".to_owned());
+    let gallery = Gallery::start();
+    let browser = Browser::start();
+    for page in PAGES {
+        browser.speaks(&language);
+        gallery.show(&browser, page);
+        for (name, screen, dark) in [("phone-light", PHONE, false), ("phone-dark", PHONE, true), ("desktop", DESK, false)] {
+            browser.sized(screen, 1.0);
+            browser.dark(dark);
+            let name = format!("{page}-{name}-{language}.png");
+            std::fs::write(folder.join(name), browser.picture()).expect("space for a picture");
+        }
+        if page == "frame" {
+            browser.leave_frames();
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! The life of a visit, over real sockets: arrive, wait, come in where one wanted to be, go.
+
+mod apps;
+mod bypass;
+mod caches;
+mod commands;
+mod entering;
+mod headers;
+mod hosts;
+mod intents;
+mod leaving;
+mod modes;
+mod ours;
+mod sessions;

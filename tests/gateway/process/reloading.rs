@@ -1,0 +1,98 @@
+//! SIGHUP: the file is read again; what is open stays open, and a bad file changes nothing.
+
+use crate::support::{Gateway, Origin, Request, Visitor, eventually};
+
+fn held() -> (Origin, Gateway, Visitor) {
+    let origin = Origin::start();
+    let room = "mode = \"hold\"\nmax_active = 5\npage = { message = \"before\" }";
+    let gateway = Gateway::before(&origin).room("sale", room).start();
+    let mut bob = Visitor::new(&gateway);
+    assert_eq!(bob.open("/").shown("message").as_deref(), Some("before"));
+    (origin, gateway, bob)
+}
+
+#[test]
+fn what_changed_shows_on_connections_that_stayed_open() {
+    let (_origin, gateway, mut bob) = held();
+    let mut connection = gateway.connect();
+    let page = bob.dress(Request::get("/").as_page());
+    assert_eq!(connection.ask(&page).shown("message").as_deref(), Some("before"));
+    let text = gateway.config().text();
+    assert!(gateway.reload(&text.replace("\"before\"", "\"after\"")));
+    let answer = connection.ask(&page);
+    assert_eq!(answer.shown("message").as_deref(), Some("after"), "{answer:?}");
+    assert_eq!(answer.shown("label").as_deref(), Some("A-000001"), "the same place");
+    assert_eq!(bob.status().json()["message"], "after");
+    // And the line's own rules.
+    let open = text.replace("mode = \"hold\"", "mode = \"auto\"");
+    assert!(gateway.reload(&open));
+    bob.await_turn();
+    assert!(bob.open("/").is_from_origin());
+}
+
+#[test]
+fn a_bad_file_is_refused_whole() {
+    let (_origin, gateway, mut bob) = held();
+    let text = gateway.config().text();
+    let bad = [
+        ("not TOML", "what is this".to_owned()),
+        ("an unknown key", format!("hold_on = 1\n{}", text.replace("\"before\"", "\"after\""))),
+        ("an origin that is none", text.replace("\"before\"", "\"after\"").replace("origin = \"site\"", "origin = \"sight\"")),
+        ("a value out of range", text.replace("max_active = 5", "max_active = 0")),
+        ("nothing", String::new()),
+    ];
+    for (name, bad) in bad {
+        assert!(!gateway.reload(&bad), "{name}: {}", gateway.log().text());
+        let page = bob.open("/");
+        assert_eq!(page.shown("message").as_deref(), Some("before"), "{name}");
+        assert_eq!(bob.position(), 1, "{name}");
+    }
+    let refused = gateway.events("config.refused", 5);
+    assert!(refused.iter().all(|line| line["level"] == "error"), "{refused:?}");
+    assert!(gateway.reload(&text.replace("\"before\"", "\"after\"")), "a good one is taken again");
+    assert_eq!(bob.open("/").shown("message").as_deref(), Some("after"));
+}
+
+#[test]
+fn a_room_that_is_new_is_there_and_one_that_is_gone_is_not() {
+    let (origin, gateway, mut bob) = held();
+    let more = gateway.config().room("more", "paths = [\"/more/*\"]\nmode = \"closed\"");
+    assert!(gateway.reload(&more.text()));
+    assert_eq!(bob.open("/more/").state().as_deref(), Some("error"), "closed");
+    assert_eq!(bob.open("/").state().as_deref(), Some("waiting"));
+    assert!(gateway.reload(&gateway.config().text()));
+    eventually("the room is gone", || {
+        (bob.open("/more/").state().as_deref() == Some("waiting")).then_some(())
+    });
+    assert!(origin.seen().is_empty());
+}
+
+#[test]
+fn another_origin_is_used_at_once() {
+    let (first, second) = (Origin::named("first"), Origin::named("second"));
+    let gateway = Gateway::before(&first).room("sale", "paths = [\"/x\"]").start();
+    let mut connection = gateway.connect();
+    let asked = Request::get("/");
+    assert_eq!(connection.ask(&asked).header("x-origin"), Some("first"));
+    let text = gateway.config().text();
+    let moved = text.replace(&first.address().to_string(), &second.address().to_string());
+    assert!(gateway.reload(&moved));
+    assert_eq!(connection.ask(&asked).header("x-origin"), Some("second"));
+}
+
+#[test]
+fn certificates_are_read_again() {
+    use crate::support::tls;
+    let origin = Origin::start();
+    let gateway = Gateway::before(&origin).room("sale", "").tls().start();
+    let mut before = Visitor::secure(&gateway);
+    assert!(before.open("/").is_from_origin());
+    let mut open = before.connect();
+    let asked = before.dress(Request::get("/echo"));
+    assert!(open.ask(&asked).is_from_origin());
+    tls::write_pair(gateway.directory());
+    assert!(gateway.reload(&gateway.config().text()));
+    let mut after = Visitor::secure(&gateway);
+    assert!(after.open("/").is_from_origin(), "by the new certificate, which alone this one trusts");
+    assert!(open.ask(&asked).is_from_origin(), "and what was open stays so");
+}

@@ -1,0 +1,178 @@
+//! `serve --upgrade`: another process takes over, and nobody notices.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::support::forge::number;
+use crate::support::{Connection, Gateway, Origin, Request, Visitor, eventually};
+
+fn start(origin: &Origin) -> Gateway {
+    let plan = Gateway::before(origin).room("sale", "max_active = 1").embedded();
+    plan.top("upgrade_socket = \"upgrade.sock\"").start()
+}
+
+/// People who come and go while something happens: every request on a connection of its own.
+struct Crowd {
+    stop: Arc<AtomicBool>,
+    asked: Arc<AtomicUsize>,
+    failed: Arc<Mutex<Vec<String>>>,
+    numbers: Arc<Mutex<Vec<u64>>>,
+    people: Vec<std::thread::JoinHandle<()>>,
+}
+
+impl Crowd {
+    fn start(gateway: &Gateway, inside: &Visitor, waiting: &Visitor) -> Crowd {
+        let mut crowd = Crowd {
+            stop: Arc::default(),
+            asked: Arc::default(),
+            failed: Arc::default(),
+            numbers: Arc::default(),
+            people: Vec::new(),
+        };
+        let page = inside.dress(Request::get("/echo"));
+        let poll = waiting.dress(Request::get("/.anteroom/v1/queue/status"));
+        let ticket = waiting.token().expect("a ticket").1;
+        let beat = Request::call("/.anteroom/v1/queue/heartbeat", &json!({ "queue_id": ticket }));
+        for (name, request, wanted) in
+            [("inside", page, 200), ("poll", poll, 200), ("beat", beat, 200)]
+        {
+            crowd.person(gateway, name, move |_| request.clone(), wanted);
+        }
+        for person in 0..2 {
+            let join = move |n: usize| {
+                let device = format!("device {person} {n}");
+                let body = json!({ "event_id": "sale", "device_id": device });
+                Request::call("/.anteroom/v1/queue/join", &body)
+            };
+            crowd.person(gateway, "join", join, 200);
+        }
+        crowd
+    }
+
+    fn person(
+        &mut self,
+        gateway: &Gateway,
+        name: &'static str,
+        request: impl Fn(usize) -> Request + Send + 'static,
+        wanted: u16,
+    ) {
+        let address = gateway.addr();
+        let (stop, asked) = (self.stop.clone(), self.asked.clone());
+        let (failed, numbers) = (self.failed.clone(), self.numbers.clone());
+        self.people.push(std::thread::spawn(move || {
+            for n in 0.. {
+                if stop.load(Ordering::Relaxed) {
+                    return;
+                }
+                let mut connection = Connection::open(address);
+                let sent = connection.try_send(&request(n).bytes());
+                let answer = sent.map_err(|error| error.to_string()).and_then(|()| {
+                    connection.try_read(false).map_err(|missing| format!("{missing:?}"))
+                });
+                asked.fetch_add(1, Ordering::Relaxed);
+                match answer {
+                    Ok(answer) if answer.status == wanted => {
+                        if let Some(ticket) = answer.json()["queue_id"].as_str() {
+                            numbers.lock().expect("no panic").push(number(ticket));
+                        }
+                    }
+                    other => failed.lock().expect("no panic").push(format!("{name} {n}: {other:?}")),
+                }
+                std::thread::sleep(Duration::from_millis(3));
+            }
+        }));
+    }
+
+    fn asked(&self) -> usize {
+        self.asked.load(Ordering::Relaxed)
+    }
+
+    /// Waits for so many more requests.
+    #[track_caller]
+    fn goes_on(&self, more: usize) {
+        let from = self.asked();
+        eventually("the crowd goes on", || (self.asked() >= from + more).then_some(()));
+    }
+
+    /// Ends it: how many requests there were, what failed, and the numbers of who joined.
+    fn end(self) -> (usize, Vec<String>, Vec<u64>) {
+        self.stop.store(true, Ordering::Relaxed);
+        for person in self.people {
+            person.join().expect("no panic");
+        }
+        let failed = self.failed.lock().expect("no panic").clone();
+        let numbers = self.numbers.lock().expect("no panic").clone();
+        (self.asked.load(Ordering::Relaxed), failed, numbers)
+    }
+}
+
+#[test]
+fn under_load_not_one_request_fails_and_the_line_goes_on() {
+    let origin = Origin::start();
+    let mut gateway = start(&origin);
+    let address = gateway.addr();
+    let [mut ann, mut bob] = [(); 2].map(|()| Visitor::new(&gateway));
+    assert!(ann.open("/").is_from_origin());
+    assert!(ann.open("/").is_from_origin());
+    let label = bob.open("/").shown("label");
+    let crowd = Crowd::start(&gateway, &ann, &bob);
+    crowd.goes_on(100);
+    let mut busy = gateway.connect();
+    busy.send(&ann.dress(Request::get("/slow?ms=1000")).bytes());
+    eventually("it is under way", || (!origin.seen_at("/slow").is_empty()).then_some(()));
+    for _ in 0..2 {
+        let mut former = gateway.upgrade();
+        assert_eq!(gateway.addr(), address, "the same socket");
+        crowd.goes_on(100);
+        assert_eq!(former.wait().code(), Some(0), "{}", former.log().text());
+        crowd.goes_on(100);
+    }
+    assert!(busy.read().is_from_origin(), "what was under way is finished by the old process");
+    let (asked, failed, mut numbers) = crowd.end();
+    println!("{asked} requests");
+    assert!(failed.is_empty(), "{} of {asked} failed: {:#?}", failed.len(), &failed[..failed.len().min(5)]);
+    assert_eq!(bob.open("/").shown("label"), label);
+    assert_eq!(bob.position(), 1);
+    assert!(ann.open("/").is_from_origin());
+    // Everybody who joined has a number of their own; polls and heartbeats of bob repeat his.
+    let bobs = number(&bob.token().expect("a ticket").1);
+    numbers.retain(|number| *number != bobs);
+    let count = numbers.len();
+    numbers.sort_unstable();
+    numbers.dedup();
+    assert_eq!(numbers.len(), count, "a number was given twice");
+    ann.complete();
+    bob.await_turn();
+    assert!(bob.open("/").is_from_origin());
+}
+
+#[test]
+fn a_new_process_that_cannot_start_changes_nothing() {
+    let origin = Origin::start();
+    let gateway = start(&origin);
+    let mut ann = Visitor::new(&gateway);
+    assert!(ann.open("/").is_from_origin());
+    let path = gateway.directory().join("anteroom.toml");
+    let good = std::fs::read_to_string(&path).expect("the file");
+    std::fs::write(&path, good.replace("max_active = 1", "max_active = 0")).expect("a file");
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_anteroom"));
+    command.args(["serve", "--upgrade", "-c"]).arg(&path);
+    let output = command.output().expect("it ends by itself");
+    assert_eq!(output.status.code(), Some(64), "{output:?}");
+    assert!(ann.open("/").is_from_origin());
+    let mut bob = Visitor::new(&gateway);
+    assert_eq!(bob.open("/").state().as_deref(), Some("waiting"));
+}
+
+#[test]
+fn where_nobody_is_to_be_relieved_it_simply_starts() {
+    let origin = Origin::start();
+    let mut gateway = start(&origin);
+    assert_eq!(gateway.stop().code(), Some(0));
+    let mut former = gateway.upgrade();
+    assert_eq!(former.wait().code(), Some(0));
+    assert!(Visitor::new(&gateway).open("/").is_from_origin());
+}

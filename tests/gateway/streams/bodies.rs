@@ -1,0 +1,100 @@
+//! Large and long bodies, byte for byte.
+
+use std::time::{Duration, Instant};
+
+use sha2::{Digest as _, Sha256};
+
+use crate::support::site::pattern;
+use crate::support::{Gateway, Origin, Request, Visitor};
+
+const LARGE: usize = 50_000_000;
+
+fn inside(room: &str) -> (Origin, Gateway, Visitor) {
+    let origin = Origin::start();
+    let gateway = Gateway::before(&origin).room("sale", room).start();
+    let mut ann = Visitor::new(&gateway);
+    assert!(ann.open("/").is_from_origin());
+    (origin, gateway, ann)
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[test]
+fn fifty_megabytes_up() {
+    let (_origin, _gateway, mut ann) = inside("max_active = 1");
+    let body = pattern(LARGE);
+    let hash = sha256(&body);
+    let got = ann.send(Request::post("/upload", body)).json();
+    assert_eq!((&got["bytes"], &got["sha256"]), (&LARGE.into(), &hash.into()));
+}
+
+#[test]
+fn fifty_megabytes_down() {
+    let (_origin, _gateway, mut ann) = inside("max_active = 1");
+    let wanted = sha256(&pattern(LARGE));
+    for kind in ["", "&chunked=1"] {
+        let got = ann.fetch(&format!("/download?bytes={LARGE}{kind}"));
+        assert!(got.is_from_origin());
+        assert_eq!(got.body.len(), LARGE);
+        assert_eq!(sha256(&got.body), wanted, "{kind}");
+    }
+}
+
+#[test]
+fn up_and_down_over_tls_and_http_2() {
+    use crate::support::http2::Http2;
+    let origin = Origin::start();
+    let gateway = Gateway::before(&origin).room("sale", "").tls().start();
+    let mut ann = Visitor::secure(&gateway);
+    assert!(ann.open("/").is_from_origin());
+    let body = pattern(3_000_000);
+    let hash = sha256(&body);
+    assert_eq!(ann.send(Request::post("/upload", body.clone())).json()["sha256"], hash);
+    let mut door = Http2::open(&gateway);
+    assert_eq!(door.ask(&ann.dress(Request::post("/upload", body))).json()["sha256"], hash);
+    let got = door.ask(&ann.dress(Request::get("/download?bytes=3000000")));
+    assert_eq!(sha256(&got.body), hash);
+}
+
+#[test]
+fn a_stream_arrives_as_it_is_made() {
+    let (_origin, gateway, ann) = inside("max_active = 1");
+    let mut connection = gateway.connect();
+    let asked = Request::get("/stream?chunks=5&ms=300&bytes=2000");
+    connection.send(&ann.dress(asked).bytes());
+    let head = connection.read_head();
+    assert_eq!(head.status, 200, "{head:?}");
+    let began = Instant::now();
+    let mut bytes = connection.read_chunk();
+    assert!(began.elapsed() < Duration::from_millis(1_000), "the first part does not wait for the last");
+    loop {
+        let chunk = connection.read_chunk();
+        if chunk.is_empty() {
+            break;
+        }
+        bytes.extend_from_slice(&chunk);
+    }
+    assert!(began.elapsed() >= Duration::from_millis(1_100), "{:?}", began.elapsed());
+    assert_eq!(bytes, pattern(2_000).repeat(5), "untouched");
+    assert!(connection.ask(&ann.dress(Request::get("/echo"))).is_from_origin(), "and goes on");
+}
+
+#[test]
+fn a_long_response_keeps_the_seat() {
+    let room = "max_active = 1\nsession_idle = \"1s\"";
+    let (_origin, gateway, ann) = inside(room);
+    let mut bob = Visitor::new(&gateway);
+    let mut connection = gateway.connect();
+    connection.send(&ann.dress(Request::get("/stream?chunks=8&ms=500&bytes=100")).bytes());
+    connection.read_head();
+    assert_eq!(bob.open("/").state().as_deref(), Some("waiting"));
+    let mut chunks = 0;
+    while !connection.read_chunk().is_empty() {
+        chunks += 1;
+        assert_eq!(bob.status().json()["status"], "waiting", "after {chunks} chunks");
+    }
+    assert_eq!(chunks, 8, "and comes to its end");
+    bob.await_turn();
+}

@@ -1,0 +1,98 @@
+//! WebSockets: through, only with a pass, and for as long as the session lasts.
+
+use std::time::{Duration, Instant};
+
+use crate::support::websocket::WebSocket;
+use crate::support::{Gateway, Origin, Visitor, eventually};
+
+fn inside(room: &str) -> (Origin, Gateway, Visitor) {
+    let origin = Origin::start();
+    let gateway = Gateway::before(&origin).room("sale", room).start();
+    let mut ann = Visitor::new(&gateway);
+    assert!(ann.open("/").is_from_origin());
+    (origin, gateway, ann)
+}
+
+#[test]
+fn a_websocket_goes_through() {
+    let (origin, _gateway, ann) = inside("max_active = 1");
+    let mut socket = WebSocket::open(&ann, "/ws").expect("a WebSocket");
+    for text in ["hello", "", &"long ".repeat(5_000)] {
+        assert!(socket.echoes(text));
+    }
+    let seen = origin.last();
+    assert_eq!(seen.header("x-anteroom-room"), Some("sale"));
+    assert_eq!(seen.header("cookie"), None);
+}
+
+#[test]
+fn not_without_a_pass() {
+    let (origin, gateway, _ann) = inside("max_active = 1");
+    origin.forget();
+    let mut bob = Visitor::new(&gateway);
+    let refused = WebSocket::open(&bob, "/ws").err().expect("no WebSocket");
+    assert_eq!(refused.status, 503, "{refused:?}");
+    bob.open("/");
+    let refused = WebSocket::open(&bob, "/ws").err().expect("no WebSocket");
+    assert_eq!(refused.status, 503, "{refused:?}");
+    assert!(origin.seen().is_empty());
+}
+
+#[test]
+fn an_open_websocket_keeps_its_seat_though_nothing_is_said() {
+    let (_origin, gateway, ann) = inside("max_active = 1\nsession_idle = \"1s\"");
+    let mut socket = WebSocket::open(&ann, "/ws").expect("a WebSocket");
+    let mut bob = Visitor::new(&gateway);
+    assert_eq!(bob.open("/").state().as_deref(), Some("waiting"));
+    let began = Instant::now();
+    while began.elapsed() < Duration::from_secs(4) {
+        std::thread::sleep(Duration::from_millis(200));
+        assert_eq!(bob.status().json()["status"], "waiting", "after {:?}", began.elapsed());
+    }
+    assert!(socket.echoes("still here"));
+    drop(socket);
+    bob.await_turn();
+}
+
+#[test]
+fn it_is_closed_when_the_session_is_over() {
+    let room = "max_active = 1\nsession_idle = \"2s\"\nsession_max = \"3s\"";
+    let (_origin, gateway, ann) = inside(room);
+    let began = Instant::now();
+    let mut socket = WebSocket::open(&ann, "/ws").expect("a WebSocket");
+    let mut chatty = WebSocket::open(&ann, "/ws?ms=100").expect("another");
+    let mut bob = Visitor::new(&gateway);
+    assert_eq!(bob.open("/").state().as_deref(), Some("waiting"));
+    assert_eq!(socket.hear(), None, "closed, though nothing was said");
+    while chatty.hear().is_some() {}
+    let lasted = began.elapsed();
+    assert!(lasted > Duration::from_millis(1_800), "{lasted:?}");
+    assert!(lasted < Duration::from_secs(8), "{lasted:?}");
+    bob.await_turn();
+}
+
+#[test]
+fn it_is_closed_by_a_revocation() {
+    let (_origin, _gateway, ann) = inside("max_active = 1");
+    let mut socket = WebSocket::open(&ann, "/ws").expect("a WebSocket");
+    assert!(socket.echoes("hello"));
+    let began = Instant::now();
+    assert!(ann.clone().open("/command?c=revoke").is_from_origin());
+    assert_eq!(socket.hear(), None);
+    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+}
+
+#[test]
+fn when_the_visitor_goes_the_origin_hears_of_it() {
+    let (origin, gateway, ann) = inside("max_active = 1\nsession_idle = \"1s\"");
+    let mut sockets: Vec<WebSocket> =
+        (0..3).map(|_| WebSocket::open(&ann, "/ws").expect("a WebSocket")).collect();
+    assert!(sockets[0].echoes("hello"));
+    let accepted = origin.accepted();
+    drop(sockets);
+    // The seat is free again only if nobody takes those for still open.
+    let mut bob = Visitor::new(&gateway);
+    bob.open("/");
+    eventually("bob is let in", || bob.open("/").is_from_origin().then_some(()));
+    assert!(origin.accepted() >= accepted);
+}

@@ -1,0 +1,109 @@
+//! `GET queue/events`: the status as it changes, and only so many streams on a node.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::{call, join, room, ticket};
+use crate::support::{Connection, Gateway, Origin, Request, Response, eventually};
+
+struct Stream(Connection);
+
+impl Stream {
+    fn open(gateway: &Gateway, ticket: &str) -> Result<Stream, Response> {
+        let mut connection = gateway.connect();
+        let target = format!("/.anteroom/v1/queue/events?queue_id={ticket}");
+        connection.send(&Request::get(&target).with("Accept", "text/event-stream").bytes());
+        let head = connection.read_head();
+        match head.status {
+            200 => {
+                assert_eq!(head.header("content-type"), Some("text/event-stream"), "{head:?}");
+                assert!(head.header("cache-control").is_some_and(|value| value.contains("no-store")));
+                Ok(Stream(connection))
+            }
+            _ => Err(head),
+        }
+    }
+
+    /// The next event; `None`: the stream is over.
+    #[track_caller]
+    fn next(&mut self) -> Option<Value> {
+        let until = Instant::now() + Duration::from_secs(20);
+        while Instant::now() < until {
+            let chunk = self.0.read_chunk();
+            if chunk.is_empty() {
+                return None;
+            }
+            let text = String::from_utf8(chunk).expect("UTF-8");
+            if let Some(data) = text.lines().find_map(|line| line.strip_prefix("data: ")) {
+                return Some(serde_json::from_str(data).expect("JSON"));
+            }
+        }
+        panic!("no event in time");
+    }
+}
+
+#[test]
+fn a_stream_tells_of_the_place_and_ends_with_the_turn() {
+    let (_origin, gateway) = room("max_active = 1");
+    let first = join(&gateway, "first").json();
+    let mine = ticket(&gateway, "mine");
+    let mut stream = Stream::open(&gateway, &mine).expect("a stream");
+    let said = stream.next().expect("an event at once");
+    assert_eq!((&said["status"], &said["position"]), (&"waiting".into(), &1.into()), "{said}");
+    assert_eq!(said["queue_id"], mine);
+    let began = Instant::now();
+    call(&gateway, "admission/complete", &json!({ "token": first["token"] }));
+    let said = stream.next().expect("the turn");
+    assert_eq!(said["status"], "admitted", "{said}");
+    assert!(said["token"].is_string(), "{said}");
+    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+    assert_eq!(stream.next(), None, "and that is all");
+}
+
+#[test]
+fn a_stream_is_refused_like_a_poll() {
+    let (_origin, gateway) = room("mode = \"hold\"");
+    let refused = Stream::open(&gateway, "x").err().expect("no stream");
+    assert_eq!(refused.status, 404);
+    let mine = ticket(&gateway, "mine");
+    call(&gateway, "queue/leave", &json!({ "queue_id": mine }));
+    eventually("it is gone", || {
+        let answer = Stream::open(&gateway, &mine).err()?;
+        (answer.status == 410).then_some(())
+    });
+}
+
+#[test]
+fn there_are_only_so_many_on_a_node() {
+    let origin = Origin::start();
+    let plan = Gateway::before(&origin).room("sale", "mode = \"hold\"").limits("events = 3");
+    let gateway = plan.start();
+    let tickets: Vec<String> = (0..4).map(|n| ticket(&gateway, &format!("d{n}"))).collect();
+    let mut streams: Vec<Stream> = tickets[..3]
+        .iter()
+        .map(|ticket| Stream::open(&gateway, ticket).expect("a stream"))
+        .collect();
+    for stream in &mut streams {
+        stream.next().expect("an event");
+    }
+    let mut connection = gateway.connect();
+    let target = format!("/.anteroom/v1/queue/events?queue_id={}", tickets[3]);
+    let refused = connection.ask(&Request::get(&target));
+    assert_eq!((refused.status, refused.code().as_str()), (503, "too_many_streams"), "{refused:?}");
+    assert!(refused.header("retry-after").is_some());
+    drop(streams.pop());
+    eventually("one more fits", || Stream::open(&gateway, &tickets[3]).ok());
+}
+
+#[test]
+fn a_stream_ends_when_its_place_does() {
+    let (_origin, gateway) = room("mode = \"hold\"");
+    let mine = ticket(&gateway, "mine");
+    let mut stream = Stream::open(&gateway, &mine).expect("a stream");
+    stream.next().expect("an event");
+    call(&gateway, "queue/leave", &json!({ "queue_id": mine }));
+    let said = stream.next().expect("the end");
+    assert_eq!((&said["status"], &said["reason"]), (&"expired".into(), &"left".into()), "{said}");
+    assert_eq!(stream.next(), None);
+}

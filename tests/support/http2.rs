@@ -1,0 +1,125 @@
+//! HTTP/2 over TLS, as a browser speaks it.
+
+use std::future::Future;
+use std::time::Duration;
+
+use bytes::Bytes;
+use h2::client::SendRequest;
+use rustls::pki_types::ServerName;
+use tokio::net::TcpStream;
+use tokio::runtime::Runtime;
+use tokio::time::timeout;
+use tokio_rustls::TlsConnector;
+
+use super::client::{Request, Response};
+use super::gateway::Gateway;
+use super::{PATIENCE, tls};
+
+/// A connection, with many requests at once if need be.
+pub struct Http2 {
+    runtime: Runtime,
+    sender: SendRequest<Bytes>,
+}
+
+impl Http2 {
+    /// Connects.
+    #[track_caller]
+    pub fn open(gateway: &Gateway) -> Http2 {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .expect("a runtime");
+        let config = tls::client(&tls::certificate(gateway.directory()), b"h2");
+        let address = gateway.tls_addr();
+        let sender = in_time(&runtime, async move {
+            let tcp = TcpStream::connect(address).await.expect("a connection");
+            let name = ServerName::try_from("shop.example").expect("a name");
+            let stream = TlsConnector::from(config).connect(name, tcp).await.expect("TLS");
+            assert_eq!(stream.get_ref().1.alpn_protocol(), Some(&b"h2"[..]));
+            let (sender, connection) = h2::client::handshake(stream).await.expect("HTTP/2");
+            // It ends with the other end.
+            tokio::spawn(async move { drop(connection.await) });
+            sender
+        });
+        Http2 { runtime, sender }
+    }
+
+    /// Sends a request and reads its response.
+    #[track_caller]
+    pub fn ask(&mut self, request: &Request) -> Response {
+        self.try_ask(request).expect("a response")
+    }
+
+    /// Sends a request, if it is taken.
+    pub fn try_ask(&mut self, request: &Request) -> Result<Response, h2::Error> {
+        let sender = self.sender.clone();
+        in_time(&self.runtime, exchange(sender, request.clone()))
+    }
+
+    /// Sends several requests at once.
+    pub fn ask_all(&mut self, requests: &[Request]) -> Vec<Response> {
+        let asked: Vec<_> = requests
+            .iter()
+            .map(|request| self.runtime.spawn(exchange(self.sender.clone(), request.clone())))
+            .collect();
+        in_time(&self.runtime, async {
+            let mut responses = Vec::new();
+            for one in asked {
+                responses.push(one.await.expect("no panic").expect("a response"));
+            }
+            responses
+        })
+    }
+}
+
+#[track_caller]
+fn in_time<T>(runtime: &Runtime, work: impl Future<Output = T>) -> T {
+    runtime.block_on(async { timeout(PATIENCE, work).await }).expect("an answer in time")
+}
+
+async fn exchange(sender: SendRequest<Bytes>, request: Request) -> Result<Response, h2::Error> {
+    let mut sender = sender.ready().await?;
+    let uri = format!("https://{}{}", request.host, request.target);
+    let mut head = http::Request::builder().method(request.method.as_str()).uri(uri);
+    head = head.version(http::Version::HTTP_2);
+    for (name, value) in &request.headers {
+        head = head.header(name.to_ascii_lowercase(), value);
+    }
+    if let Some(body) = &request.body {
+        head = head.header("content-length", body.len());
+    }
+    let head = head.body(()).expect("a request");
+    let (response, mut stream) = sender.send_request(head, request.body.is_none())?;
+    if let Some(body) = request.body {
+        let mut body = Bytes::from(body);
+        while !body.is_empty() {
+            stream.reserve_capacity(body.len().min(16 * 1024));
+            let room = match std::future::poll_fn(|cx| stream.poll_capacity(cx)).await {
+                Some(Ok(room)) => room,
+                // Whoever answered before is not listening any more.
+                _ => break,
+            };
+            let part = body.split_to(room.min(body.len()));
+            if stream.send_data(part, body.is_empty()).is_err() {
+                break;
+            }
+        }
+    }
+    let response = response.await?;
+    let headers = response.headers().iter();
+    let text = |value: &http::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+    let mut read = Response {
+        status: response.status().as_u16(),
+        version: "HTTP/2".to_owned(),
+        headers: headers.map(|(name, value)| (name.to_string(), text(value))).collect(),
+        ..Response::default()
+    };
+    let mut body = response.into_body();
+    while let Some(part) = body.data().await {
+        let part = part?;
+        let _ = body.flow_control().release_capacity(part.len());
+        read.body.extend_from_slice(&part);
+    }
+    Ok(read)
+}

@@ -1,0 +1,52 @@
+//! TLS with a certificate made for the test, and checked: no client here trusts just anybody.
+
+use std::net::{SocketAddr, TcpStream};
+use std::path::Path;
+use std::sync::Arc;
+
+use rustls::crypto::ring;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+
+use super::PATIENCE;
+use super::client::{Connection, HOST};
+
+/// Names the certificate is good for.
+const NAMES: [&str; 4] = [HOST, "*.example", "*.shop.example", "localhost"];
+
+/// Writes `cert.pem` and `key.pem`.
+pub fn write_pair(directory: &Path) {
+    let made = rcgen::generate_simple_self_signed(NAMES.map(str::to_owned)).expect("a certificate");
+    std::fs::write(directory.join("cert.pem"), made.cert.pem()).expect("a file");
+    std::fs::write(directory.join("key.pem"), made.signing_key.serialize_pem()).expect("a file");
+}
+
+/// The certificate in a directory.
+pub fn certificate(directory: &Path) -> Vec<u8> {
+    let found = CertificateDer::from_pem_file(directory.join("cert.pem"));
+    found.expect("a certificate").as_ref().to_vec()
+}
+
+/// What a client of that certificate needs, to speak one protocol.
+pub fn client(certificate: &[u8], protocol: &[u8]) -> Arc<ClientConfig> {
+    let mut roots = RootCertStore::empty();
+    roots.add(certificate.to_vec().into()).expect("a certificate");
+    let provider = Arc::new(ring::default_provider());
+    let config = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+    let mut config =
+        config.expect("versions").with_root_certificates(roots).with_no_client_auth();
+    config.alpn_protocols = vec![protocol.to_vec()];
+    Arc::new(config)
+}
+
+/// A connection that speaks HTTP/1.1.
+#[track_caller]
+pub fn connect(address: SocketAddr, host: &str, certificate: &[u8]) -> Connection {
+    let tcp = TcpStream::connect_timeout(&address, PATIENCE).expect("a connection");
+    tcp.set_read_timeout(Some(PATIENCE)).expect("a deadline");
+    let name = ServerName::try_from(host.to_owned()).expect("a name");
+    let session = ClientConnection::new(client(certificate, b"http/1.1"), name).expect("a session");
+    let same = tcp.try_clone().expect("a file more");
+    Connection::over(StreamOwned::new(session, tcp), same)
+}
