@@ -1,16 +1,17 @@
 # Everything CI does, and what people want by hand. `make` alone lists it.
 
-# The JWT libraries that the tests hold ours against. Pinned: a test must not change by itself.
+# The JWT libraries that the tests hold ours against, and what judges our pages. Pinned: a test must not change by itself.
 PYJWT := 2.10.1
 JOSE := 5.10.0
+AXE := 4.14.0
 TOOLS := target/tools
 PYTHON_READY := $(TOOLS)/venv/pyjwt-$(PYJWT)
-NODE_READY := $(TOOLS)/node_modules/.jose-$(JOSE)
+NODE_READY := $(TOOLS)/node_modules/.jose-$(JOSE)-axe-$(AXE)
 
-.PHONY: help demo test origins format lint docs build-tools tools bench
+.PHONY: help demo test origins format lint docs build-tools tools screenshots bench
 
 help: ## what can be made
-	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 13
 
 demo: build-tools ## a waiting room, a site and a crowd on this machine: open http://127.0.0.1:8080
 	cargo run -- demo
@@ -37,7 +38,11 @@ docs: ## the documentation, warnings are errors
 build-tools: ## what building needs besides Rust and a C compiler
 	@.ci/need cmake:cmake
 
-tools: build-tools $(PYTHON_READY) $(NODE_READY) ## what the tests need besides Rust, installed if missing
+tools: build-tools browser-tools $(PYTHON_READY) $(NODE_READY) ## what the tests need besides Rust, installed if missing
+
+.PHONY: browser-tools
+browser-tools:
+	@.ci/need chromium:chromium chromedriver:chromium-driver
 
 $(PYTHON_READY):
 	.ci/need python3:python3 'python3 -c "import ensurepip":python3-venv'
@@ -47,8 +52,11 @@ $(PYTHON_READY):
 
 $(NODE_READY):
 	.ci/need node:nodejs npm:npm
-	npm install --silent --no-fund --no-audit --prefix $(TOOLS) jose@$(JOSE)
+	npm install --silent --no-fund --no-audit --prefix $(TOOLS) jose@$(JOSE) axe-core@$(AXE)
 	touch $@
+
+screenshots: build-tools browser-tools ## the pictures of the README, taken in a real browser of a real line
+	cargo test --test main -- --ignored browser::pictures::of_the_waiting_page
 
 bench: ## measure: the line, the store, the tokens
 	cargo bench --bench line --bench store --bench token

@@ -306,6 +306,8 @@ function runPage(body) {
   const updated = () => write('updated', fill(words.updated, new Date().toLocaleTimeString(words.numbers)));
 
   const waiting = status => {
+    // The cookie came back: if it is gone later, somebody left the line.
+    first.delete('fresh');
     const { position, eta, paused, estimatedWaitSeconds: wait } = status;
     const number = formatNumber(words, position);
     const estimate = eta && !paused ? formatEta(words, eta) : words.pausedShort;

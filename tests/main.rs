@@ -1,5 +1,6 @@
 //! Every test of the product in one binary; one module a promise to a user.
 
+mod browser;
 mod cli;
 mod config;
 mod gateway;

@@ -174,7 +174,7 @@ fn reason(status: u16) -> &'static str {
         409 => "Conflict",
         410 => "Gone",
         413 => "Content Too Large",
-        414 => "URI Too Long",
+        415 => "Unsupported Media Type",
         417 => "Expectation Failed",
         421 => "Misdirected Request",
         429 => "Too Many Requests",

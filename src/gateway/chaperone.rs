@@ -74,9 +74,9 @@ async fn stay(entrance: &Entrance, proof: Proof, admitted_ms: u64, watch: &Weak<
         }
         if renewed.elapsed() >= pause {
             renewed = Instant::now();
-            match entrance.room.renew(proof, admitted_ms).await {
-                Ok(Claimed::Over(_) | Claimed::Stale) => return,
-                _ => {}
+            let renewal = entrance.room.renew(proof, admitted_ms).await;
+            if let Ok(Claimed::Over(_) | Claimed::Stale) = renewal {
+                return;
             }
         }
     }

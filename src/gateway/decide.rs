@@ -128,6 +128,8 @@ fn with_ticket(facts: &Facts, view: &View, proof: Proof, joined_ms: u64) -> Deci
             _ => Decision::Answer(Answer::Admitted(proof)),
         },
         Standing::Completed => over(facts, view, Reason::Ended(Ending::Completed)),
+        // Used up by leaving, or by coming in: whoever never got the answer with their pass is inside.
+        Standing::Expired(Reason::Used) if facts.intent == Intent::Page => Decision::Claim(proof),
         Standing::Expired(reason) => over(facts, view, reason),
     }
 }

@@ -217,7 +217,7 @@ impl Entrance {
             poll_max: self.settings.poll_max,
         };
         let eta = match position {
-            Some(_) if view.counts().paused => None,
+            Some(_) if view.is_paused() => None,
             Some(position) => Some(Duration::from_secs(view.eta(position).seconds)),
             None => Some(Duration::ZERO),
         };

@@ -148,20 +148,25 @@ impl Live {
 
 /// Joining again, by the button of a page that says that a turn is over: the old cookie goes, and the page that was
 /// asked for is asked for once more. Whoever still has a place keeps it, whoever sends them here.
-pub fn rejoin(live: &Live, head: &impl Head, client: &Client, body: &[u8]) -> Response {
+pub async fn rejoin(live: &Live, head: &impl Head, client: &Client, body: &[u8]) -> Response {
     let form = std::str::from_utf8(body).unwrap_or_default();
     let to = api::parameter(form, "to").and_then(local).unwrap_or_else(|| "/".to_owned());
     let path = to.split('?').next().unwrap_or_default().to_owned();
     let answer = Response::see_other(to);
     let Some(entrance) = live.guarding(head, &path) else { return answer };
-    let mut scratch = Scratch::new();
-    let carried = entrance.held(head, client, &mut scratch).0.carried();
+    let carried = entrance.held(head, client, &mut Scratch::new()).0.carried();
     let facts = Facts { intent: Intent::Page, carried, now_ms: entrance.room.now_ms() };
-    match decide(&facts, &entrance.room.view()) {
-        Decision::Answer(Answer::Over(_)) | Decision::Join => {
-            answer.with("Set-Cookie", entrance.jar.forget(client.secure))
-        }
-        _ => answer,
+    let over = match decide(&facts, &entrance.room.view()) {
+        Decision::Answer(Answer::Over(_)) | Decision::Join => true,
+        Decision::Claim(proof) => matches!(
+            timeout(PATIENCE, entrance.room.claim(proof)).await,
+            Ok(Ok(Claimed::Over(_) | Claimed::Unknown | Claimed::Stale))
+        ),
+        _ => false,
+    };
+    match over {
+        true => answer.with("Set-Cookie", entrance.jar.forget(client.secure)),
+        false => answer,
     }
 }
 

@@ -153,7 +153,7 @@ impl Proxy {
         }
         let live = self.live.load_full();
         let answer = match endpoint {
-            REJOIN => rejoin(&live, &request, &client, &body),
+            REJOIN => rejoin(&live, &request, &client, &body).await,
             _ => api::call(&live, request, client, endpoint, &body).await,
         };
         respond(session, &answer).await

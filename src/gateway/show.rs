@@ -114,13 +114,14 @@ impl Entrance {
             Form::Plain => words(refusing(status), "There is a line. It is not your turn yet.\n")
                 .retry_after(pause),
             Form::Html => {
-                let counts = view.counts();
+                let paused = view.is_paused();
                 let place = Place {
                     label: &self.label(proof.number),
                     position: position.unwrap_or(0),
-                    waiting: view.waiting(),
-                    eta: position.filter(|_| !counts.paused).map(|position| view.eta(position)),
-                    paused: counts.paused,
+                    // Who left is counted out at once, and out of the positions with the next sweep.
+                    waiting: view.waiting().max(position.unwrap_or(0)),
+                    eta: position.filter(|_| !paused).map(|position| view.eta(position)),
+                    paused,
                     waited_seconds: self.room.now_ms().saturating_sub(joined_ms) / 1_000,
                     next_poll_seconds: pause,
                     return_to: &reader.to,

@@ -13,7 +13,7 @@ use super::batch::{
 };
 use super::endings::Endings;
 use super::estimate::{self, Eta};
-use super::settings::Settings;
+use super::settings::{Mode, Settings};
 use super::state::Line;
 
 /// What is newer than a node has.
@@ -201,6 +201,12 @@ impl View {
     /// The settings in force, once an exchange has brought them.
     pub fn settings(&self) -> Option<&Settings> {
         self.settings.as_deref().map(|(_, settings)| settings)
+    }
+
+    /// Whether nobody is let in for the moment but by hand: a time would be a promise nobody keeps.
+    pub fn is_paused(&self) -> bool {
+        let mode = self.settings().map(|settings| settings.mode);
+        self.counts.paused || matches!(mode, Some(Mode::Hold | Mode::Closed))
     }
 
     /// How many wait.

@@ -26,9 +26,8 @@ impl Browser {
 
 fn said(violation: &Value) -> String {
     let nodes = violation["nodes"].as_array().into_iter().flatten();
-    let nodes: Vec<String> = nodes
-        .map(|node| format!("\n    {} {}", node["html"], node["failureSummary"]))
-        .collect();
+    let nodes: Vec<String> =
+        nodes.map(|node| format!("\n    {} {}", node["html"], node["failureSummary"])).collect();
     format!("{}: {}{}", violation["id"], violation["help"], nodes.concat())
 }
 

@@ -18,7 +18,11 @@ fn title_message_logo_and_colour_are_the_operator_s() {
     browser.waits();
     assert_eq!(browser.sees("header").as_deref(), Some("Aurora Records"));
     assert!(browser.title().ends_with(" · Aurora Records"), "{}", browser.title());
-    assert_eq!(browser.shown("message").as_deref(), Some("Doors at ten. <b>Bring</b> a friend."), "as text");
+    assert_eq!(
+        browser.shown("message").as_deref(),
+        Some("Doors at ten. <b>Bring</b> a friend."),
+        "as text"
+    );
     let picture = browser.script("const i = document.querySelector('header img'); return i.complete && i.naturalWidth > 0 && i.checkVisibility()");
     assert_eq!(picture, true);
     let accent = "return getComputedStyle(document.documentElement).getPropertyValue('--a')";

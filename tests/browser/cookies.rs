@@ -21,7 +21,8 @@ fn with_scripts_the_page_says_that_cookies_are_off_and_joins_no_more() {
     assert!(browser.path().starts_with("/.anteroom/continue?to="), "{}", browser.path());
     let before = given(&gateway);
     assert_eq!(before, 3, "one number, for the one visit");
-    let again = browser.script("return document.querySelectorAll('script, meta[http-equiv]').length");
+    let again =
+        browser.script("return document.querySelectorAll('script, meta[http-equiv]').length");
     assert_eq!(again, 0, "nothing that would try again by itself");
     browser.is_quiet(gateway.addr());
     // By hand one may try again: that is one visit more.

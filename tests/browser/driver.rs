@@ -3,11 +3,12 @@
 //! Owns the processes: a driver, a browser and a profile for one test, on a free port, gone with it. What is on a page
 //! is [`super::sight`]'s, what the browser pretends [`super::manner`]'s, what it noticed [`super::noticed`]'s.
 
+use std::io::ErrorKind::NotFound;
 use std::net::SocketAddr;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde_json::{Value, json};
@@ -21,7 +22,7 @@ use crate::support::{Gateway, PATIENCE};
 const PATIENT: Duration = Duration::from_secs(60);
 
 /// No crash reports, no updates, no first-run pages, nobody called.
-const FLAGS: [&str; 12] = [
+const FLAGS: [&str; 14] = [
     "--headless",
     "--no-sandbox",
     "--disable-gpu",
@@ -33,6 +34,8 @@ const FLAGS: [&str; 12] = [
     "--disable-sync",
     "--disable-extensions",
     "--disable-default-apps",
+    "--disable-crash-reporter",
+    "--disable-breakpad",
     "--window-size=1280,900",
 ];
 
@@ -56,8 +59,8 @@ impl Default for Setup {
 /// A browser with a window; gone when it is dropped.
 pub struct Browser {
     setup: Setup,
-    profile: TempDir,
     session: Session,
+    profile: TempDir,
 }
 
 /// One run of it.
@@ -69,6 +72,7 @@ struct Session {
     /// `/session/…`.
     path: String,
     chromium: Option<Pid>,
+    ended: bool,
 }
 
 /// What WebDriver refused to do, and why.
@@ -85,7 +89,7 @@ impl Browser {
     pub fn set_up(setup: Setup) -> Browser {
         let profile = tempfile::tempdir().expect("a temporary directory");
         let session = Session::start(&setup, &profile);
-        Browser { setup, profile, session }
+        Browser { setup, session, profile }
     }
 
     /// Quits, and starts again with the same profile.
@@ -184,7 +188,8 @@ impl Session {
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
         // Chromium writes beside its profile too, below these.
         command.env("HOME", profile.path()).env("TMPDIR", profile.path());
-        let mut driver = command.spawn().expect("chromedriver starts: run make tools if it is missing");
+        let mut driver =
+            command.spawn().expect("chromedriver starts: run make tools if it is missing");
         let log = Log::default();
         log.listen(driver.stdout.take().expect("a pipe"));
         log.listen(driver.stderr.take().expect("a pipe"));
@@ -196,10 +201,19 @@ impl Session {
         };
         let address = SocketAddr::from(([127, 0, 0, 1], port));
         let wire = Mutex::default();
-        let mut session = Session { driver, log, address, wire, path: String::new(), chromium: None };
+        let mut session = Session {
+            driver,
+            log,
+            address,
+            wire,
+            path: String::new(),
+            chromium: None,
+            ended: false,
+        };
         match session.command("POST", "/session", &capabilities(setup, profile)) {
             Ok(made) => {
-                session.path = format!("/session/{}", made["sessionId"].as_str().unwrap_or_default());
+                session.path =
+                    format!("/session/{}", made["sessionId"].as_str().unwrap_or_default());
                 let process = made["capabilities"]["goog:processID"].as_i64();
                 session.chromium = process.and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
             }
@@ -241,15 +255,30 @@ impl Session {
 
     /// Ends the browser and its driver, the polite way first: cookies are to be on disk.
     fn quit(&mut self) {
-        if matches!(self.driver.try_wait(), Ok(None)) {
-            let request = Request::new("DELETE", &self.path).host(&self.address.to_string());
-            let _ = self.ask(&request);
+        if std::mem::replace(&mut self.ended, true) {
+            return;
         }
-        if let Some(process) = self.chromium.take() {
-            let _ = kill_process(process, Signal::KILL);
+        let request = Request::new("DELETE", &self.path).host(&self.address.to_string());
+        let polite = matches!(self.driver.try_wait(), Ok(None))
+            && self.ask(&request).is_ok_and(|answer| answer.status == 200);
+        if let Some(chromium) = self.chromium.filter(|_| !polite) {
+            let _ = kill_process(chromium, Signal::KILL);
         }
         let _ = kill_process_group(Pid::from_child(&self.driver), Signal::KILL);
         let _ = self.driver.wait();
+    }
+}
+
+impl Drop for Browser {
+    /// The last of its processes may still write something while the profile is being removed.
+    fn drop(&mut self) {
+        self.session.quit();
+        let until = Instant::now() + PATIENCE;
+        while std::fs::remove_dir_all(self.profile.path()).is_err_and(|e| e.kind() != NotFound)
+            && Instant::now() < until
+        {
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 }
 

@@ -42,10 +42,14 @@ fn a_form_without_a_place_is_not_sent_and_takes_no_number() {
     origin.forget();
     browser.submit(&gateway, "/order?item=7");
     browser.reads("Your form was not sent");
-    assert!(origin.seen().is_empty());
+    assert!(origin.seen_at("/order").is_empty());
     browser.click("a.button");
     assert_eq!(browser.waits(), 1);
-    assert_eq!(browser.shown("label").as_deref(), Some("A-000002"), "the first number after the seat's");
+    assert_eq!(
+        browser.shown("label").as_deref(),
+        Some("A-000002"),
+        "the first number after the seat's"
+    );
     assert_eq!(browser.path(), "/order?item=7");
     assert!(!browser.is("unsent"));
 }

@@ -4,9 +4,9 @@ use std::net::{SocketAddr, TcpListener};
 
 use serde_json::{Value, json};
 
+use super::Crowd;
 use super::driver::Browser;
 use super::relay::Relay;
-use super::Crowd;
 use crate::support::{Gateway, Origin, Request, Visitor};
 
 /// Its pages.
@@ -48,9 +48,11 @@ impl Gallery {
         let (site, nowhere) = (servers(origin.address()), servers(nowhere()));
         let own = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/page/own.html");
         let plan = Gateway::before(&origin).with(|config| {
-            config
-                .origin("nowhere", &nowhere, "health_interval = \"none\"")
-                .origin("late", &site, "health_interval = \"none\"\nread_timeout = \"100ms\"")
+            config.origin("nowhere", &nowhere, "health_interval = \"none\"").origin(
+                "late",
+                &site,
+                "health_interval = \"none\"\nread_timeout = \"100ms\"",
+            )
         });
         let gateway = plan
             .room("sale", "max_active = 1")
@@ -63,7 +65,10 @@ impl Gallery {
             .limits("join_per_address = \"1/h\"")
             .room("down", "paths = [\"/down/*\"]\nmax_active = 9\norigin = \"nowhere\"")
             .room("slow", "paths = [\"/slow\"]\nmax_active = 9\norigin = \"late\"")
-            .room("own", &format!("paths = [\"/own/*\"]\nmode = \"hold\"\npage = {{ file = {own:?} }}"))
+            .room(
+                "own",
+                &format!("paths = [\"/own/*\"]\nmode = \"hold\"\npage = {{ file = {own:?} }}"),
+            )
             .start();
         let crowd = Crowd::before(&gateway, 0);
         let mut full = vec![Visitor::new(&gateway), Visitor::new(&gateway)];
@@ -166,7 +171,8 @@ impl Gallery {
         let status = "return fetch('/.anteroom/v1/queue/status?event_id=turn').then(r => r.json()).then(s => s.status)";
         browser.until("a turn", || browser.script(status) == "admitted");
         browser.submit(&self.gateway, "/turn/");
-        let hold = "if (document.body?.dataset.anteroomState?.startsWith('admitted') && self.anteroom) {
+        let hold =
+            "if (document.body?.dataset.anteroomState?.startsWith('admitted') && self.anteroom) {
                 for (let id = setTimeout(() => {}); id > 0; id--) clearTimeout(id);
                 return document.querySelector('[data-anteroom=window]').textContent !== '';
             }
@@ -180,8 +186,12 @@ impl Browser {
     #[track_caller]
     pub fn double(&self, gateway: &Gateway) -> Visitor {
         let mut double = Visitor::new(gateway);
-        for cookie in self.command("GET", "/cookie", &Value::Null).as_array().into_iter().flatten() {
-            double.keep(cookie["name"].as_str().unwrap_or_default(), cookie["value"].as_str().unwrap_or_default());
+        for cookie in self.command("GET", "/cookie", &Value::Null).as_array().into_iter().flatten()
+        {
+            double.keep(
+                cookie["name"].as_str().unwrap_or_default(),
+                cookie["value"].as_str().unwrap_or_default(),
+            );
         }
         double
     }

@@ -23,8 +23,7 @@ impl Browser {
     #[track_caller]
     pub fn sized(&self, screen: Screen, density: f64) {
         let Screen { width, height, mobile } = screen;
-        let metrics =
-            json!({ "width": width, "height": height, "deviceScaleFactor": density, "mobile": mobile });
+        let metrics = json!({ "width": width, "height": height, "deviceScaleFactor": density, "mobile": mobile });
         self.cdp("Emulation.setDeviceMetricsOverride", metrics);
     }
 
@@ -50,6 +49,9 @@ impl Browser {
     #[track_caller]
     pub fn speaks(&self, language: &str) {
         self.cdp("Network.enable", json!({}));
-        self.cdp("Network.setExtraHTTPHeaders", json!({ "headers": { "Accept-Language": language } }));
+        self.cdp(
+            "Network.setExtraHTTPHeaders",
+            json!({ "headers": { "Accept-Language": language } }),
+        );
     }
 }

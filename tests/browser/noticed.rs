@@ -27,14 +27,13 @@ impl Browser {
     #[track_caller]
     pub fn asked_for(&self) -> Vec<String> {
         let lines = self.log_of("performance");
-        let messages = lines.iter().filter_map(|line| {
-            serde_json::from_str::<Value>(line["message"].as_str()?).ok()
-        });
+        let messages = lines
+            .iter()
+            .filter_map(|line| serde_json::from_str::<Value>(line["message"].as_str()?).ok());
         let requests = messages.map(|mut message| message["message"].take());
         let requests = requests.filter(|event| event["method"] == "Network.requestWillBeSent");
-        let urls = requests.filter_map(|event| {
-            event["params"]["request"]["url"].as_str().map(str::to_owned)
-        });
+        let urls = requests
+            .filter_map(|event| event["params"]["request"]["url"].as_str().map(str::to_owned));
         urls.filter(|url| url.starts_with("http") || url.starts_with("ws")).collect()
     }
 

@@ -1,7 +1,7 @@
 //! Two people, two browsers: who came first is first.
 
-use super::driver::Browser;
 use super::Crowd;
+use super::driver::Browser;
 use crate::support::{Gateway, Origin};
 
 #[test]

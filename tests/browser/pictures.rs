@@ -6,9 +6,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
 
+use super::come;
 use super::driver::Browser;
 use super::gallery::{Gallery, PAGES};
-use super::come;
 use super::manner::{DESK, PHONE, Screen};
 use crate::support::{Gateway, Origin};
 
@@ -50,7 +50,8 @@ fn of_the_waiting_page() {
     let first = browser.waits();
     come(&gateway, 800);
     for moved in [30, 60, 90] {
-        browser.until("the line moves", || browser.position().is_some_and(|now| now + moved < first));
+        browser
+            .until("the line moves", || browser.position().is_some_and(|now| now + moved < first));
     }
     let mut taken = Vec::new();
     for (name, screen, dark) in [
@@ -80,7 +81,9 @@ fn of_the_waiting_page() {
     browser.dark(false);
     browser.script(&format!("document.open(); document.write({}); document.close()", json!(sheet)));
     browser.until("the pictures are there", || {
-        browser.script("return [...document.images].every(image => image.complete && image.naturalWidth)") == true
+        browser.script(
+            "return [...document.images].every(image => image.complete && image.naturalWidth)",
+        ) == true
     });
     keep("waiting.png", &browser.picture());
 }
@@ -97,7 +100,9 @@ fn of_every_page() {
     for page in PAGES {
         browser.speaks(&language);
         gallery.show(&browser, page);
-        for (name, screen, dark) in [("phone-light", PHONE, false), ("phone-dark", PHONE, true), ("desktop", DESK, false)] {
+        for (name, screen, dark) in
+            [("phone-light", PHONE, false), ("phone-dark", PHONE, true), ("desktop", DESK, false)]
+        {
             browser.sized(screen, 1.0);
             browser.dark(dark);
             let name = format!("{page}-{name}-{language}.png");

@@ -10,7 +10,8 @@ use crate::support::{Gateway, Origin, Visitor, eventually};
 #[test]
 fn a_closed_room_says_so_and_opens() {
     let origin = Origin::start();
-    let gateway = Gateway::before(&origin).room("sale", "max_active = 1\nmode = \"closed\"").start();
+    let gateway =
+        Gateway::before(&origin).room("sale", "max_active = 1\nmode = \"closed\"").start();
     let browser = Browser::start();
     browser.visit(&gateway, "/drop?size=9");
     browser.reads("Closed for now");

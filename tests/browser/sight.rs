@@ -47,7 +47,16 @@ impl Browser {
     /// Whether the state has this word.
     pub fn is(&self, word: &str) -> bool {
         let states = self.try_script("return document.body.dataset.anteroomState || ''").ok();
-        states.is_some_and(|states| states.as_str().unwrap_or_default().split(' ').any(|w| w == word))
+        states
+            .is_some_and(|states| states.as_str().unwrap_or_default().split(' ').any(|w| w == word))
+    }
+
+    /// The language and the direction that the page says it is in.
+    #[track_caller]
+    pub fn language(&self) -> String {
+        let html =
+            self.script("const { lang, dir } = document.documentElement; return `${lang} ${dir}`");
+        html.as_str().unwrap_or_default().to_owned()
     }
 
     /// The title, as the tab has it.
@@ -103,12 +112,16 @@ impl Browser {
     /// Clicks where the first element of this kind is that can be seen: a real click, that meets what is on top.
     #[track_caller]
     pub fn click(&self, selector: &str) {
-        let elements =
-            self.command("POST", "/elements", &json!({ "using": "css selector", "value": selector }));
+        let elements = self.command(
+            "POST",
+            "/elements",
+            &json!({ "using": "css selector", "value": selector }),
+        );
         let ids = elements.as_array().into_iter().flatten();
         let mut ids = ids.filter_map(|element| element.as_object()?.values().next()?.as_str());
         let displayed = |id: &&str| {
-            self.command("GET", &format!("/element/{id}/displayed"), &Value::Null) == Value::Bool(true)
+            self.command("GET", &format!("/element/{id}/displayed"), &Value::Null)
+                == Value::Bool(true)
         };
         let id = ids.find(displayed).unwrap_or_else(|| panic!("no {selector}:\n{}", self.text()));
         self.command("POST", &format!("/element/{id}/click"), &json!({}));

@@ -21,7 +21,8 @@ fn admitted_counts_down_and_goes_in_by_itself() {
     browser.gets_in();
     assert_eq!(browser.path(), "/slow?ms=3000");
     let diary = browser.script("return JSON.parse(sessionStorage.diary || '[]')");
-    let shown: Vec<&str> = diary.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let shown: Vec<&str> =
+        diary.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     let left: Vec<u64> = shown.iter().filter_map(|line| countdown(line)).collect();
     assert!(left.len() >= 2 && left.is_sorted_by(|a, b| a > b), "it counts: {shown:#?}");
     assert!((100..=120).contains(&left[0]), "of two minutes: {shown:#?}");
@@ -103,5 +104,28 @@ fn a_held_line_says_that_it_is_paused() {
     browser.waits();
     browser.reads("The line is paused for a moment. You keep your place.");
     assert_eq!(browser.shown("eta").as_deref(), Some("paused"));
+    browser.is_quiet(gateway.addr());
+}
+
+#[test]
+fn a_visit_that_is_over_says_why_and_leads_back_into_the_line() {
+    let origin = Origin::start();
+    let gateway =
+        Gateway::before(&origin).room("sale", "max_active = 1\nsession_max = \"3s\"").start();
+    let browser = Browser::start();
+    browser.visit(&gateway, "/cart?id=7");
+    assert!(browser.is_inside());
+    let _others = join(&gateway, 3);
+    browser.until("the visit is over", || {
+        browser.visit(&gateway, "/cart?id=7");
+        !browser.is_inside()
+    });
+    assert_eq!(browser.state().as_deref(), Some("expired"));
+    browser.reads("Your visit has ended");
+    browser.reads("The time for one visit is over");
+    browser.click("button.button");
+    browser.waits();
+    assert_eq!(browser.shown("label").as_deref(), Some("A-000005"), "behind those who wait");
+    assert_eq!(browser.path(), "/cart?id=7");
     browser.is_quiet(gateway.addr());
 }

@@ -1,5 +1,7 @@
 //! Arrive, wait, watch the line move, and be inside: where one wanted to be.
 
+use serde_json::json;
+
 use super::driver::Browser;
 use super::{Crowd, come, join};
 use crate::support::{Gateway, Origin};
@@ -7,8 +9,7 @@ use crate::support::{Gateway, Origin};
 #[test]
 fn a_visitor_waits_sees_the_position_fall_and_gets_in_at_the_address_asked_for() {
     let origin = Origin::start();
-    let gateway =
-        Gateway::before(&origin).room("sale", "rate = \"2/s\"\nburst = 1").start();
+    let gateway = Gateway::before(&origin).room("sale", "rate = \"2/s\"\nburst = 1").start();
     come(&gateway, 12);
     origin.forget();
     let browser = Browser::start();
@@ -17,20 +18,23 @@ fn a_visitor_waits_sees_the_position_fall_and_gets_in_at_the_address_asked_for()
     let label = browser.shown("label").expect("a ticket");
     assert_eq!(browser.path(), "/tickets?day=2&name=Zo%C3%AB", "no redirect");
     assert!(origin.seen().is_empty(), "nobody who waits reaches the site");
-    while !browser.is_inside() {
-        if let Some(position) = browser.position().filter(|position| seen.last() != Some(position)) {
+    browser.until("the visitor gets in", || {
+        let position = browser.position();
+        if let Some(position) = position.filter(|position| seen.last() != Some(position)) {
             seen.push(position);
             assert!(seen.is_sorted_by(|a, b| a > b), "the position rose: {seen:?}");
             assert_eq!(browser.shown("label").as_deref().unwrap_or(&label), label);
         }
-        assert!(origin.seen().len() <= 1);
-        std::thread::yield_now();
-    }
+        browser.is_inside()
+    });
     assert!(seen.len() > 1, "a wait of seconds in which the page never moved: {seen:?}");
     assert_eq!(browser.path(), "/tickets?day=2&name=Zo%C3%AB");
     assert_eq!(origin.seen_at("/tickets").len(), 1, "once, and not twice");
     assert_eq!(origin.seen_at("/tickets")[0].target, "/tickets?day=2&name=Zo%C3%AB");
     browser.is_quiet(gateway.addr());
+    // The waiting page is no stop on the way back.
+    browser.command("POST", "/back", &json!({}));
+    assert_eq!(browser.state(), None, "{}", browser.text());
 }
 
 #[test]

@@ -1,15 +1,16 @@
 //! A tab that was asleep asks at once when somebody looks at it again.
 
-use super::driver::Browser;
 use super::come;
+use super::driver::Browser;
 use crate::support::{Gateway, Origin};
 
 #[test]
 fn a_tab_that_comes_back_asks_at_once() {
     let origin = Origin::start();
     // Far from the front: by itself it would ask again after most of half a minute.
-    let gateway =
-        Gateway::before(&origin).room("sale", "rate = \"1/m\"\nburst = 1\npoll_max = \"30s\"").start();
+    let gateway = Gateway::before(&origin)
+        .room("sale", "rate = \"1/m\"\nburst = 1\npoll_max = \"30s\"")
+        .start();
     come(&gateway, 40);
     let browser = Browser::start();
     browser.visit(&gateway, "/");
@@ -29,7 +30,8 @@ fn a_tab_that_comes_back_asks_at_once() {
     browser.switch_to(&waiting);
     browser.until("the page asks", || asked() > 0);
     assert!(since() < 1_000.0 * poll.as_f64().unwrap_or_default(), "later than by itself");
-    let looks = "return performance.getEntriesByType('visibility-state').map(e => e.name).join(' ')";
+    let looks =
+        "return performance.getEntriesByType('visibility-state').map(e => e.name).join(' ')";
     assert_eq!(browser.script(looks), "visible hidden visible");
     assert_eq!(browser.state().as_deref(), Some("waiting"));
 }

@@ -58,12 +58,23 @@ fn a_ticket_waits_until_its_turn_and_then_claims_with_the_next_page() {
 
 #[test]
 fn a_turn_that_is_over_joins_again_if_nobody_waits() {
-    let mut room = some_room();
-    let used = Decision::Answer(Answer::Over(Reason::Used));
-    assert_eq!(decided(&room, Intent::Page, ticket(&room, 1)), used);
+    let mut room = Room::new(Settings { claim_window_ms: 5_000, ..hold() });
+    room.join(3);
+    room.command(Command::Release(1));
+    room.pass(10_000, &[2, 3]);
+    let passed = Decision::Answer(Answer::Over(Reason::Passed));
+    assert_eq!(decided(&room, Intent::Page, ticket(&room, 1)), passed);
     assert_eq!(decided(&room, Intent::Part, ticket(&room, 1)), Decision::Answer(Answer::Refused));
+    room.leave(2);
     room.leave(3);
     assert_eq!(decided(&room, Intent::Page, ticket(&room, 1)), Decision::Join);
+}
+
+#[test]
+fn who_used_their_turn_may_be_inside_without_knowing() {
+    let room = some_room();
+    assert_eq!(decided(&room, Intent::Page, ticket(&room, 1)), Decision::Claim(proof(&room, 1)));
+    assert_eq!(decided(&room, Intent::Part, ticket(&room, 1)), Decision::Answer(Answer::Refused));
 }
 
 #[test]

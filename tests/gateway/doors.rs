@@ -68,21 +68,30 @@ fn essence(response: &Response) -> (u16, BTreeMap<String, Vec<String>>, String) 
 /// Everything one may ask for, by name. `ann` waits, `bob` is inside.
 fn requests(ann: &Visitor, bob: &Visitor) -> Vec<(&'static str, Request)> {
     let ticket = ann.token().expect("a ticket").1;
-    let html = |target: &str| Request::get(target).as_page();
+    let html = |target: &str| Request::get(target).by_browser();
     let get = Request::get;
     let api = |name: &str| format!("/.anteroom/v1/{name}");
     let call = |name: &str, body: &Value| Request::call(&api(name), body);
     let status = format!("{}?queue_id={ticket}", api("queue/status"));
     vec![
         ("a waiting page", ann.dress(html("/sale/?a=b"))),
-        ("in German, zipped", ann.dress(html("/sale/")).with("Accept-Language", "de").with("Accept-Encoding", "gzip")),
+        (
+            "in German, zipped",
+            ann.dress(html("/sale/")).with("Accept-Language", "de").with("Accept-Encoding", "gzip"),
+        ),
         ("joining", html("/sale/")),
         ("a part", ann.dress(get("/sale/part"))),
         ("a part of a stranger", get("/sale/part")),
         ("JSON", ann.dress(get("/sale/part")).with("Accept", "application/json")),
-        ("a form", ann.dress(Request::post("/sale/form", "a=b").as_page())),
-        ("a form of a stranger", Request::post("/sale/form", "a=b").as_page()),
-        ("a frame", get("/sale/").with("Accept", "text/html").with("Sec-Fetch-Mode", "navigate").with("Sec-Fetch-Dest", "iframe")),
+        ("a form", ann.dress(Request::post("/sale/form", "a=b").by_browser())),
+        ("a form of a stranger", Request::post("/sale/form", "a=b").by_browser()),
+        (
+            "a frame",
+            get("/sale/")
+                .with("Accept", "text/html")
+                .with("Sec-Fetch-Mode", "navigate")
+                .with("Sec-Fetch-Dest", "iframe"),
+        ),
         ("closed", html("/shut/")),
         ("closed, for a script", get("/shut/").with("Accept", "application/json")),
         ("another host", html("/").host("nobody.example")),
@@ -105,15 +114,32 @@ fn requests(ann: &Visitor, bob: &Visitor) -> Vec<(&'static str, Request)> {
         ("heartbeat of nothing", call("queue/heartbeat", &json!({ "queue_id": "x" }))),
         ("a join without anything", call("queue/join", &json!({}))),
         ("a join without a device", call("queue/join", &json!({ "event_id": "sale" }))),
-        ("a join of a room that is none", call("queue/join", &json!({ "event_id": "x", "device_id": "d" }))),
-        ("a join of a closed room", call("queue/join", &json!({ "event_id": "shut", "device_id": "d" }))),
-        ("not JSON", Request::post(&api("queue/join"), "hello").with("Content-Type", "application/json")),
-        ("not said to be JSON", Request::post(&api("queue/join"), "{}").with("Content-Type", "text/plain")),
+        (
+            "a join of a room that is none",
+            call("queue/join", &json!({ "event_id": "x", "device_id": "d" })),
+        ),
+        (
+            "a join of a closed room",
+            call("queue/join", &json!({ "event_id": "shut", "device_id": "d" })),
+        ),
+        (
+            "not JSON",
+            Request::post(&api("queue/join"), "hello").with("Content-Type", "application/json"),
+        ),
+        (
+            "not said to be JSON",
+            Request::post(&api("queue/join"), "{}").with("Content-Type", "text/plain"),
+        ),
         ("by another method", get(&api("queue/join"))),
         ("no such call", get(&api("nothing"))),
         ("too large", Request::post(&api("queue/join"), vec![b' '; 20_000])),
         ("verify nothing", call("admission/verify", &json!({ "event_id": "sale", "token": "x" }))),
-        ("verify a ticket", call("admission/verify", &json!({ "event_id": "sale", "token": ticket }))),
+        (
+            "verify a ticket",
+            call("admission/verify", &json!({ "event_id": "sale", "token": ticket })),
+        ),
+        ("events", bob.dress(get(&format!("{}?event_id=shop", api("queue/events"))))),
+        ("no events", get(&format!("{}?queue_id=x", api("queue/events")))),
         ("inside", bob.dress(get("/shop/page"))),
         ("inside, a form", bob.dress(Request::post("/upload", "hello"))),
         ("outside", html("/open")),
@@ -150,7 +176,7 @@ fn a_visit_by_http_2() {
     let mut door = Http2::open(&gateway);
     let [mut ann, mut bob, mut cid] = [(); 3].map(|()| Visitor::secure(&gateway));
     let mut open = |visitor: &mut Visitor, target: &str| {
-        let page = door.ask(&visitor.dress(Request::get(target).as_page()));
+        let page = door.ask(&visitor.dress(Request::get(target).by_browser()));
         visitor.learn(&page);
         page
     };
@@ -184,7 +210,7 @@ fn many_requests_at_once_on_one_connection() {
     let mut door = Http2::open(&gateway);
     let requests: Vec<Request> = (0..90)
         .map(|n| match n % 3 {
-            0 => ann.dress(Request::get("/sale/").as_page()),
+            0 => ann.dress(Request::get("/sale/").by_browser()),
             1 => bob.dress(Request::get(&format!("/echo?{n}"))),
             _ => Request::get("/.anteroom/health"),
         })
@@ -205,7 +231,6 @@ fn what_is_strict_by_one_door_is_strict_by_the_other() {
     let cases = [
         ("two hosts", Request::get("/evil").with("Host", "evil.example")),
         ("too much", Request::get("/evil").with("X-Big", &"a".repeat(60_000))),
-        ("a path in the host", Request::get("/evil").host("shop.example:80:90")),
     ];
     for (name, request) in cases {
         match door.try_ask(&request) {
@@ -218,7 +243,7 @@ fn what_is_strict_by_one_door_is_strict_by_the_other() {
         }
     }
     assert!(origin.seen().is_empty());
-    let large = Request::post("/sale/form", vec![b'a'; 3_000_000]).as_page();
+    let large = Request::post("/sale/form", vec![b'a'; 3_000_000]).by_browser();
     assert_eq!(door.ask(&large).status, 503, "answered before it is read");
     let after = Http2::open(&gateway).ask(&Request::get("/.anteroom/health"));
     assert_eq!(after.status, 200);

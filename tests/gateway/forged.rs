@@ -31,7 +31,7 @@ impl Full {
     /// Whether a `Cookie` line lets in, as a page and as a part.
     fn lets_in(&self, cookie: &str) -> bool {
         let part = Request::get("/sale/part").with("Cookie", cookie);
-        let page = Request::get("/sale/page").as_page().with("Cookie", cookie);
+        let page = Request::get("/sale/page").by_browser().with("Cookie", cookie);
         let mut connection = self.gateway.connect();
         let (part, page) = (connection.ask(&part), connection.ask(&page));
         assert_eq!(part.is_from_origin(), page.is_from_origin(), "{part:?}{page:?}");
@@ -68,7 +68,10 @@ fn what_is_no_pass_of_this_room_lets_nobody_in() {
         ("dots", ".".repeat(100)),
         ("long", "a".repeat(8_000)),
         ("not base64", format!("{}!", &pass[..pass.len() - 1])),
-        ("another secret", pass_like(pass, &keys_of("another secret, of at least 32 bytes", "sale"), |_| {})),
+        (
+            "another secret",
+            pass_like(pass, &keys_of("another secret, of at least 32 bytes", "sale"), |_| {}),
+        ),
         ("of another room", pass_like(pass, &keys("other"), |_| {})),
         ("of a room's prefix", pass_like(pass, &keys("sal"), |_| {})),
         ("long over", pass_like(pass, &keys("sale"), |pass| pass.expires_at = now - hour)),
@@ -130,7 +133,10 @@ fn a_ticket_of_another_room_key_or_time_is_no_place() {
     let Full { ticket, pass, .. } = &full;
     let day = 86_400;
     let cases = [
-        ("another secret", ticket_like(ticket, &keys_of("another secret, of at least 32 bytes", "sale"), |_| {})),
+        (
+            "another secret",
+            ticket_like(ticket, &keys_of("another secret, of at least 32 bytes", "sale"), |_| {}),
+        ),
         ("of another room", ticket_like(ticket, &keys("other"), |_| {})),
         ("of an older epoch", ticket_like(ticket, &keys("sale"), |ticket| ticket.epoch -= 1)),
         ("too old", ticket_like(ticket, &keys("sale"), |ticket| ticket.joined_at -= 2 * day)),

@@ -28,7 +28,8 @@ fn an_origin_that_is_down_gives_a_page_and_the_pass_all_the_same() {
     let mut bob = Visitor::new(&gateway);
     assert_eq!(bob.open("/").state().as_deref(), Some("waiting"), "the seat is hers");
     origin.start_again();
-    let page = eventually("it is back", || Some(ann.open("/")).filter(|page| page.is_from_origin()));
+    let page =
+        eventually("it is back", || Some(ann.open("/")).filter(|page| page.is_from_origin()));
     assert_eq!(page.status, 200);
     assert_eq!(origin.last().header("x-anteroom-number"), Some(number(&pass).to_string().as_str()));
 }
@@ -101,7 +102,8 @@ fn tally(gateway: &Gateway, requests: usize) -> BTreeMap<String, usize> {
 fn several_origins_share_the_work_and_stand_in_for_each_other() {
     let mut origins = ["a", "b", "c"].map(Origin::named);
     let servers: Vec<String> = origins.iter().map(|origin| origin.address().to_string()).collect();
-    let config = Config::new(&servers).site("health_interval = \"1s\"").room("sale", "paths = [\"/x\"]");
+    let config =
+        Config::new(&servers).site("health_interval = \"1s\"").room("sale", "paths = [\"/x\"]");
     let gateway = Gateway::start(config);
     let shares = tally(&gateway, 30);
     assert_eq!(shares.len(), 3, "{shares:?}");

@@ -68,7 +68,7 @@ impl Request {
 
     /// As a browser opens a page.
     #[must_use]
-    pub fn as_page(self) -> Request {
+    pub fn by_browser(self) -> Request {
         self.with("Accept", "text/html,application/xhtml+xml,*/*;q=0.8")
             .with("Sec-Fetch-Mode", "navigate")
             .with("Sec-Fetch-Dest", "document")
@@ -308,9 +308,8 @@ impl Connection {
                 }
             };
             let head: Vec<u8> = self.unread.drain(..end).collect();
-            let response = parse(&head).ok_or_else(|| {
-                Missing::Garbled(String::from_utf8_lossy(&head).into_owned())
-            })?;
+            let response = parse(&head)
+                .ok_or_else(|| Missing::Garbled(String::from_utf8_lossy(&head).into_owned()))?;
             match response.status {
                 100 | 102..=199 => interim.push(response.status),
                 _ => return Ok(Response { interim, ..response }),

@@ -124,7 +124,9 @@ impl Config {
         let mut text = String::from("listen = [\"127.0.0.1:0\"]\nthreads = 2\n");
         text.push_str(&self.top);
         if self.tls {
-            text.push_str("[[tls]]\nlisten = \"127.0.0.1:0\"\ncert = \"cert.pem\"\nkey = \"key.pem\"\n");
+            text.push_str(
+                "[[tls]]\nlisten = \"127.0.0.1:0\"\ncert = \"cert.pem\"\nkey = \"key.pem\"\n",
+            );
         }
         let mut line = |line: String| {
             text.push_str(&line);

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
-use rustix::process::{Pid, kill_process};
 pub use rustix::process::Signal;
+use rustix::process::{Pid, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
 

@@ -8,6 +8,7 @@ use h2::client::SendRequest;
 use rustls::pki_types::ServerName;
 use tokio::net::TcpStream;
 use tokio::runtime::Runtime;
+use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
@@ -19,6 +20,7 @@ use super::{PATIENCE, tls};
 pub struct Http2 {
     runtime: Runtime,
     sender: SendRequest<Bytes>,
+    connection: JoinHandle<()>,
 }
 
 impl Http2 {
@@ -32,17 +34,16 @@ impl Http2 {
             .expect("a runtime");
         let config = tls::client(&tls::certificate(gateway.directory()), b"h2");
         let address = gateway.tls_addr();
-        let sender = in_time(&runtime, async move {
+        let (sender, connection) = in_time(&runtime, async move {
             let tcp = TcpStream::connect(address).await.expect("a connection");
             let name = ServerName::try_from("shop.example").expect("a name");
             let stream = TlsConnector::from(config).connect(name, tcp).await.expect("TLS");
             assert_eq!(stream.get_ref().1.alpn_protocol(), Some(&b"h2"[..]));
             let (sender, connection) = h2::client::handshake(stream).await.expect("HTTP/2");
             // It ends with the other end.
-            tokio::spawn(async move { drop(connection.await) });
-            sender
+            (sender, tokio::spawn(async move { drop(connection.await) }))
         });
-        Http2 { runtime, sender }
+        Http2 { runtime, sender, connection }
     }
 
     /// Sends a request and reads its response.
@@ -55,6 +56,25 @@ impl Http2 {
     pub fn try_ask(&mut self, request: &Request) -> Result<Response, h2::Error> {
         let sender = self.sender.clone();
         in_time(&self.runtime, exchange(sender, request.clone()))
+    }
+
+    /// Sends a request that says that it has a body, a byte of it, and nothing more. What comes of it.
+    pub fn stall(&mut self, request: &Request) -> Result<Response, h2::Error> {
+        let sender = self.sender.clone();
+        in_time(&self.runtime, async move {
+            let mut sender = sender.ready().await?;
+            let (response, mut stream) = sender.send_request(head_of(request), false)?;
+            stream.send_data(Bytes::from_static(b"1"), false)?;
+            // The stream must live for as long as somebody waits.
+            let response = read(response.await?).await;
+            drop(stream);
+            response
+        })
+    }
+
+    /// Waits until the other end closes the connection; whether it does.
+    pub fn ends(&mut self, patience: Duration) -> bool {
+        self.runtime.block_on(async { timeout(patience, &mut self.connection).await }).is_ok()
     }
 
     /// Sends several requests at once.
@@ -78,8 +98,7 @@ fn in_time<T>(runtime: &Runtime, work: impl Future<Output = T>) -> T {
     runtime.block_on(async { timeout(PATIENCE, work).await }).expect("an answer in time")
 }
 
-async fn exchange(sender: SendRequest<Bytes>, request: Request) -> Result<Response, h2::Error> {
-    let mut sender = sender.ready().await?;
+fn head_of(request: &Request) -> http::Request<()> {
     let uri = format!("https://{}{}", request.host, request.target);
     let mut head = http::Request::builder().method(request.method.as_str()).uri(uri);
     head = head.version(http::Version::HTTP_2);
@@ -89,8 +108,12 @@ async fn exchange(sender: SendRequest<Bytes>, request: Request) -> Result<Respon
     if let Some(body) = &request.body {
         head = head.header("content-length", body.len());
     }
-    let head = head.body(()).expect("a request");
-    let (response, mut stream) = sender.send_request(head, request.body.is_none())?;
+    head.body(()).expect("a request")
+}
+
+async fn exchange(sender: SendRequest<Bytes>, request: Request) -> Result<Response, h2::Error> {
+    let mut sender = sender.ready().await?;
+    let (response, mut stream) = sender.send_request(head_of(&request), request.body.is_none())?;
     if let Some(body) = request.body {
         let mut body = Bytes::from(body);
         while !body.is_empty() {
@@ -106,7 +129,10 @@ async fn exchange(sender: SendRequest<Bytes>, request: Request) -> Result<Respon
             }
         }
     }
-    let response = response.await?;
+    read(response.await?).await
+}
+
+async fn read(response: http::Response<h2::RecvStream>) -> Result<Response, h2::Error> {
     let headers = response.headers().iter();
     let text = |value: &http::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
     let mut read = Response {

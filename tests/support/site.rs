@@ -7,7 +7,7 @@
 //! | `/stream?chunks=&ms=&bytes=` | chunks, so far apart, so long |
 //! | `/upload` | length and SHA-256 of what was sent, as JSON |
 //! | `/download?bytes=` | [`pattern`], with a length; with `chunked=1` in chunks |
-//! | `/ws` | a WebSocket that sends back what it gets; with `ms=` also something by itself, so often |
+//! | `/ws` | a WebSocket that sends back what it gets; with `ms=` also something by itself, so often; `now=1`: agreed to at once |
 //! | `/command?c=` | a page with `X-Anteroom-Command` |
 //! | `/reply?status=&h=Name:Value&h=…` | a page with this status and these headers |
 //! | `/cut` | the connection closed without an answer |
@@ -38,7 +38,11 @@ pub fn pattern(length: usize) -> Vec<u8> {
 
 /// Answers what can't be read.
 pub(super) fn refuse(out: &mut TcpStream, problem: &str) -> io::Result<()> {
-    write!(out, "HTTP/1.1 400 Bad Request\r\nX-Origin: refused\r\nContent-Length: {}\r\n", problem.len())?;
+    write!(
+        out,
+        "HTTP/1.1 400 Bad Request\r\nX-Origin: refused\r\nContent-Length: {}\r\n",
+        problem.len()
+    )?;
     write!(out, "Connection: close\r\n\r\n{problem}")
 }
 
@@ -56,7 +60,8 @@ pub(super) fn answer(
     let mut page = Answer::page(seen, shared);
     match seen.path() {
         "/echo" => {
-            let echo = json!({ "method": seen.method, "target": seen.target, "headers": seen.headers });
+            let echo =
+                json!({ "method": seen.method, "target": seen.target, "headers": seen.headers });
             page = page.json(&echo.to_string());
         }
         "/upload" => {

@@ -1,6 +1,8 @@
 //! TLS with a certificate made for the test, and checked: no client here trusts just anybody.
 
+use std::fs::Permissions;
 use std::net::{SocketAddr, TcpStream};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -19,7 +21,9 @@ const NAMES: [&str; 4] = [HOST, "*.example", "*.shop.example", "localhost"];
 pub fn write_pair(directory: &Path) {
     let made = rcgen::generate_simple_self_signed(NAMES.map(str::to_owned)).expect("a certificate");
     std::fs::write(directory.join("cert.pem"), made.cert.pem()).expect("a file");
-    std::fs::write(directory.join("key.pem"), made.signing_key.serialize_pem()).expect("a file");
+    let key = directory.join("key.pem");
+    std::fs::write(&key, made.signing_key.serialize_pem()).expect("a file");
+    std::fs::set_permissions(key, Permissions::from_mode(0o600)).expect("a file of ours");
 }
 
 /// The certificate in a directory.
@@ -33,9 +37,9 @@ pub fn client(certificate: &[u8], protocol: &[u8]) -> Arc<ClientConfig> {
     let mut roots = RootCertStore::empty();
     roots.add(certificate.to_vec().into()).expect("a certificate");
     let provider = Arc::new(ring::default_provider());
-    let config = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
-    let mut config =
-        config.expect("versions").with_root_certificates(roots).with_no_client_auth();
+    let config =
+        ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+    let mut config = config.expect("versions").with_root_certificates(roots).with_no_client_auth();
     config.alpn_protocols = vec![protocol.to_vec()];
     Arc::new(config)
 }
@@ -43,10 +47,21 @@ pub fn client(certificate: &[u8], protocol: &[u8]) -> Arc<ClientConfig> {
 /// A connection that speaks HTTP/1.1.
 #[track_caller]
 pub fn connect(address: SocketAddr, host: &str, certificate: &[u8]) -> Connection {
+    connect_for(b"http/1.1", address, host, certificate)
+}
+
+/// A connection on which another protocol was agreed on.
+#[track_caller]
+pub fn connect_for(
+    protocol: &[u8],
+    address: SocketAddr,
+    host: &str,
+    certificate: &[u8],
+) -> Connection {
     let tcp = TcpStream::connect_timeout(&address, PATIENCE).expect("a connection");
     tcp.set_read_timeout(Some(PATIENCE)).expect("a deadline");
     let name = ServerName::try_from(host.to_owned()).expect("a name");
-    let session = ClientConnection::new(client(certificate, b"http/1.1"), name).expect("a session");
+    let session = ClientConnection::new(client(certificate, protocol), name).expect("a session");
     let same = tcp.try_clone().expect("a file more");
     Connection::over(StreamOwned::new(session, tcp), same)
 }

@@ -125,7 +125,7 @@ impl Visitor {
     /// Opens a page.
     #[track_caller]
     pub fn open(&mut self, target: &str) -> Response {
-        self.send(Request::get(target).as_page())
+        self.send(Request::get(target).by_browser())
     }
 
     /// What a script of a page asks for.
@@ -138,7 +138,7 @@ impl Visitor {
     #[track_caller]
     pub fn submit(&mut self, target: &str, form: &str) -> Response {
         let kind = "application/x-www-form-urlencoded";
-        let request = Request::post(target, form).with("Content-Type", kind).as_page();
+        let request = Request::post(target, form).with("Content-Type", kind).by_browser();
         self.send(request.with("Sec-Fetch-Site", "same-origin"))
     }
 

@@ -205,7 +205,7 @@ impl Events {
         let glance = Glance {
             position,
             waiting: view.waiting(),
-            paused: view.counts().paused,
+            paused: view.is_paused(),
             seconds: view.eta(position).seconds,
         };
         if self.last == Some(glance) || Instant::now() < self.due {

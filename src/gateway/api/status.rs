@@ -100,11 +100,11 @@ impl Place<'_> {
     /// All that is known about it.
     pub(super) fn put(&self, json: &mut Json, state: &State<'_>) {
         let Place { entrance, view, .. } = self;
-        let (position, paused) = (self.position(state), view.counts().paused);
+        let (position, paused) = (self.position(state), view.is_paused());
         self.put_name(json);
         json.number("position", position);
         json.label("position_label", &entrance.settings.ticket_prefix, self.proof.number);
-        json.number("waiting", view.waiting());
+        json.number("waiting", view.waiting().max(position));
         let eta = matches!(state, State::Waiting).then(|| view.eta(position));
         json.number("estimated_wait_seconds", eta.map_or(0, |eta| eta.seconds));
         match eta.filter(|_| !paused) {

@@ -6,10 +6,10 @@ use crate::support::{Gateway, Origin, Request, Visitor};
 /// One of everything the gateway answers by itself.
 fn everything(visitor: &Visitor) -> Vec<Request> {
     let get = |target: &str| visitor.dress(Request::get(target));
-    let html = |target: &str| visitor.dress(Request::get(target).as_page());
+    let html = |target: &str| visitor.dress(Request::get(target).by_browser());
     vec![
         html("/"),
-        Request::get("/").as_page(),
+        Request::get("/").by_browser(),
         get("/part"),
         get("/part").with("Accept", "application/json"),
         html("/.anteroom/health"),
@@ -18,14 +18,14 @@ fn everything(visitor: &Visitor) -> Vec<Request> {
         html("/").with("Accept-Encoding", "gzip"),
         html("/.anteroom/nothing"),
         html("/.anteroom/continue?to=%2F"),
-        Request::get("/.anteroom/continue?to=%2F").as_page(),
+        Request::get("/.anteroom/continue?to=%2F").by_browser(),
         get("/.anteroom/v1/queue/status"),
         Request::get("/.anteroom/v1/queue/status"),
         get("/.anteroom/v1/queue/status?queue_id=x"),
         get("/.anteroom/v1/nothing"),
         get("/.anteroom/v1/queue/join"),
         Request::get("/").host("nobody.example"),
-        Request::post("/form", "a=b").as_page(),
+        Request::post("/form", "a=b").by_browser(),
         Request::call("/.anteroom/v1/queue/join", &serde_json::json!({})),
         Request::post("/.anteroom/v1/queue/leave", "{}"),
         Request::post("/.anteroom/rejoin", "to=%2F"),

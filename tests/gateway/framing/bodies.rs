@@ -34,7 +34,8 @@ fn a_chunked_body_arrives_whole_wherever_it_is_cut() {
     let (_origin, gateway) = open_site();
     let body = pattern(300);
     let mut bytes =
-        b"POST /upload HTTP/1.1\r\nHost: shop.example\r\nTransfer-Encoding: chunked\r\n\r\n".to_vec();
+        b"POST /upload HTTP/1.1\r\nHost: shop.example\r\nTransfer-Encoding: chunked\r\n\r\n"
+            .to_vec();
     for (n, chunk) in body.chunks(97).enumerate() {
         let extension = if n == 1 { ";name=\"value\"" } else { "" };
         bytes.extend_from_slice(format!("{:x}{extension}\r\n", chunk.len()).as_bytes());
@@ -48,7 +49,11 @@ fn a_chunked_body_arrives_whole_wherever_it_is_cut() {
         std::thread::sleep(Duration::from_micros(700));
         connection.send(&bytes[split..]);
         let got = connection.read().json();
-        assert_eq!((&got["bytes"], &got["sha256"]), (&300.into(), &sha256(&body).into()), "{split}");
+        assert_eq!(
+            (&got["bytes"], &got["sha256"]),
+            (&300.into(), &sha256(&body).into()),
+            "{split}"
+        );
     }
 }
 
@@ -109,7 +114,7 @@ fn whoever_waits_for_a_word_and_has_to_wait_in_line_is_told_at_once() {
     let head = Request::new("POST", "/order")
         .with("Content-Length", "5000000")
         .with("Expect", "100-continue")
-        .as_page();
+        .by_browser();
     let mut connection = gateway.connect();
     connection.send(&ann.dress(head).bytes());
     let answer = connection.read();

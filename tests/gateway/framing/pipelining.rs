@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::open_site;
 use crate::support::client::Missing;
-use crate::support::{Gateway, Origin, Request, Visitor};
+use crate::support::{Gateway, Origin, Request, Visitor, eventually};
 
 #[test]
 fn answered_and_forwarded_ones_mixed_come_back_in_order() {
@@ -55,7 +55,7 @@ fn a_connection_serves_who_waits_and_who_is_inside_alike() {
     for turn in 0..30 {
         let inside = connection.ask(&ann.dress(Request::get(&format!("/echo?{turn}"))));
         assert!(inside.is_from_origin(), "{turn}: {inside:?}");
-        let waiting = connection.ask(&bob.dress(Request::get("/").as_page()));
+        let waiting = connection.ask(&bob.dress(Request::get("/").by_browser()));
         assert_eq!(waiting.state().as_deref(), Some("waiting"), "{turn}: {waiting:?}");
         let sent = connection.ask(&ann.dress(Request::post("/upload", vec![7; 3_000])));
         assert_eq!(sent.json()["bytes"], 3_000, "{turn}");
@@ -81,7 +81,7 @@ fn what_follows_a_body_is_the_next_request_or_the_end() {
         ("a length", Request::post("/upload?n=1", "first").bytes(), 200),
         ("chunks", chunked("first"), 200),
         ("a call", call.bytes(), 404),
-        ("a form that waits", Request::post("/guarded", "first").as_page().bytes(), 503),
+        ("a form that waits", Request::post("/guarded", "first").by_browser().bytes(), 503),
     ];
     for (name, first, status) in first {
         origin.forget();
@@ -99,6 +99,27 @@ fn what_follows_a_body_is_the_next_request_or_the_end() {
                 assert!(origin.seen_at("/echo").is_empty(), "{name}: done, and not told");
             }
             Err(other) => panic!("{name}: {other:?}"),
+        }
+    }
+}
+
+/// Not all that is pipelined comes in one piece: a request may come while the one before is at the origin.
+#[test]
+fn a_request_that_comes_while_another_is_under_way_waits_for_it() {
+    let (origin, gateway) = open_site();
+    for next in ["/echo?next", "/.anteroom/health", "/guarded"] {
+        origin.forget();
+        let mut connection = gateway.connect();
+        connection.send(&Request::get("/slow?ms=300").bytes());
+        eventually("it is under way", || (!origin.seen_at("/slow").is_empty()).then_some(()));
+        connection.send(&Request::get(next).bytes());
+        let first = connection.read();
+        assert!(first.is_from_origin(), "with {next} behind it: {first:?}");
+        match connection.try_read(false) {
+            Ok(second) => assert_eq!(second.status, if next == "/guarded" { 503 } else { 200 }),
+            // Allowed, though nobody does it for fun: the client asks again.
+            Err(Missing::Closed(0)) => {}
+            Err(other) => panic!("{next}: {other:?}"),
         }
     }
 }
@@ -135,7 +156,9 @@ fn http_1_0_is_served_and_keeps_its_manners() {
         assert!(connection.ends(), "{target}: one request, one connection");
         let mut connection = gateway.connect();
         for turn in 0..2 {
-            let head = format!("GET {target} HTTP/1.0\r\nHost: shop.example\r\nConnection: keep-alive\r\n\r\n");
+            let head = format!(
+                "GET {target} HTTP/1.0\r\nHost: shop.example\r\nConnection: keep-alive\r\n\r\n"
+            );
             connection.send(head.as_bytes());
             let answer = connection.read();
             let kept = answer.header("connection").map(str::to_ascii_lowercase);

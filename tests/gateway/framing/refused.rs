@@ -60,7 +60,8 @@ fn lengths_that_contradict_each_other() {
         ("2^64 + 5", "Content-Length: 18446744073709551621\r\n"),
     ];
     let cases = cases.map(|(name, lines)| (name, post(lines)));
-    let cases: Vec<(&str, &str)> = cases.iter().map(|(name, text)| (*name, text.as_str())).collect();
+    let cases: Vec<(&str, &str)> =
+        cases.iter().map(|(name, text)| (*name, text.as_str())).collect();
     all_refused(&origin, &gateway, &cases, &[400]);
 }
 
@@ -89,9 +90,11 @@ fn encodings_that_somebody_might_read_otherwise() {
         ("a NUL", "Transfer-Encoding: chunked\0\r\n"),
     ];
     let cases = cases.map(|(name, lines)| (name, post(lines)));
-    let cases: Vec<(&str, &str)> = cases.iter().map(|(name, text)| (*name, text.as_str())).collect();
+    let cases: Vec<(&str, &str)> =
+        cases.iter().map(|(name, text)| (*name, text.as_str())).collect();
     all_refused(&origin, &gateway, &cases, &[400, 501]);
-    let old = "POST /evil HTTP/1.0\r\nHost: shop.example\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n";
+    let old =
+        "POST /evil HTTP/1.0\r\nHost: shop.example\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n";
     all_refused(&origin, &gateway, &[("in HTTP/1.0", &format!("{old}{SMUGGLED}"))], &[400]);
 }
 
@@ -117,7 +120,8 @@ fn lines_that_are_none() {
         ("a line folded at once", "GET /evil HTTP/1.1\r\n Host: shop.example\r\n\r\n".to_owned()),
         ("a bad expectation", head("Expect: 200-ok\r\n")),
     ];
-    let cases: Vec<(&str, &str)> = cases.iter().map(|(name, text)| (*name, text.as_str())).collect();
+    let cases: Vec<(&str, &str)> =
+        cases.iter().map(|(name, text)| (*name, text.as_str())).collect();
     all_refused(&origin, &gateway, &cases, &[400, 417]);
 }
 
@@ -156,7 +160,8 @@ fn hosts_in_doubt() {
             "GET ftp://shop.example/evil HTTP/1.1\r\nHost: shop.example\r\n\r\n".to_owned(),
         ),
     ];
-    let cases: Vec<(&str, &str)> = cases.iter().map(|(name, text)| (*name, text.as_str())).collect();
+    let cases: Vec<(&str, &str)> =
+        cases.iter().map(|(name, text)| (*name, text.as_str())).collect();
     all_refused(&origin, &gateway, &cases, &[400]);
 }
 
@@ -185,13 +190,17 @@ fn request_lines_that_are_none() {
         ("DEL", line("GET /evil\u{7f} HTTP/1.1")),
         ("a NUL in the method", line("GE\0T /evil HTTP/1.1")),
         ("a colon in the method", line("GET: /evil HTTP/1.1")),
-        ("CONNECT", "CONNECT evil.example:443 HTTP/1.1\r\nHost: evil.example:443\r\n\r\n".to_owned()),
+        (
+            "CONNECT",
+            "CONNECT evil.example:443 HTTP/1.1\r\nHost: evil.example:443\r\n\r\n".to_owned(),
+        ),
         ("CONNECT with a path", line("CONNECT /evil HTTP/1.1")),
         ("TRACE", line("TRACE /evil HTTP/1.1")),
         ("words", "hello, are you there?\r\n\r\n".to_owned()),
         ("a status line", "HTTP/1.1 200 OK\r\n\r\n".to_owned()),
     ];
-    let cases: Vec<(&str, &str)> = cases.iter().map(|(name, text)| (*name, text.as_str())).collect();
+    let cases: Vec<(&str, &str)> =
+        cases.iter().map(|(name, text)| (*name, text.as_str())).collect();
     all_refused(&origin, &gateway, &cases, &[400, 405, 505]);
     // A greeting of TLS on the wrong port, and noise.
     for bytes in [&b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"[..], &[0xff; 300], &[0; 64]] {
@@ -204,12 +213,15 @@ fn request_lines_that_are_none() {
 #[test]
 fn too_much_of_a_head() {
     let (origin, gateway) = open_site();
-    let big = format!("GET /evil HTTP/1.1\r\nHost: shop.example\r\nX: {}\r\n\r\n", "a".repeat(33_000));
-    let many = format!("GET /evil HTTP/1.1\r\nHost: shop.example\r\n{}\r\n", "X: y\r\n".repeat(100));
+    let big =
+        format!("GET /evil HTTP/1.1\r\nHost: shop.example\r\nX: {}\r\n\r\n", "a".repeat(33_000));
+    let many =
+        format!("GET /evil HTTP/1.1\r\nHost: shop.example\r\n{}\r\n", "X: y\r\n".repeat(100));
     let long = format!("GET /{} HTTP/1.1\r\nHost: shop.example\r\n\r\n", "evil".repeat(9_000));
     let endless = "GET /evil HTTP/1.1\r\nX: ".to_owned() + &"a".repeat(100_000);
     let cases = [("bytes", &big), ("lines", &many), ("a target", &long), ("no end", &endless)];
-    let cases: Vec<(&str, &str)> = cases.iter().map(|(name, text)| (*name, text.as_str())).collect();
+    let cases: Vec<(&str, &str)> =
+        cases.iter().map(|(name, text)| (*name, text.as_str())).collect();
     all_refused(&origin, &gateway, &cases, &[431]);
     // As much as is allowed is allowed.
     let lines = "X: y\r\n".repeat(98);
@@ -225,7 +237,8 @@ fn too_much_of_a_head() {
 fn what_follows_a_body_that_is_none_is_never_taken_for_a_request() {
     let (origin, gateway) = open_site();
     let chunked = |body: &str| {
-        let head = "POST /upload HTTP/1.1\r\nHost: shop.example\r\nTransfer-Encoding: chunked\r\n\r\n";
+        let head =
+            "POST /upload HTTP/1.1\r\nHost: shop.example\r\nTransfer-Encoding: chunked\r\n\r\n";
         format!("{head}{body}{SMUGGLED}")
     };
     let cases = [
@@ -272,7 +285,10 @@ fn a_refusal_ends_the_connection_and_not_what_was_answered_before() {
     let (origin, gateway) = open_site();
     let mut connection: Connection = gateway.connect();
     let good = Request::get("/first").bytes();
-    connection.send(&[&good[..], b"GET /evil HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", SMUGGLED.as_bytes()].concat());
+    connection.send(
+        &[&good[..], b"GET /evil HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", SMUGGLED.as_bytes()]
+            .concat(),
+    );
     assert!(connection.read().is_from_origin());
     assert_eq!(connection.read().status, 400);
     assert!(connection.ends());

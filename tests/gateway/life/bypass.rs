@@ -4,7 +4,7 @@ use crate::support::{Gateway, Origin, Request, Response, Visitor};
 
 /// Sends a target exactly as it is.
 fn raw(gateway: &Gateway, target: &str) -> Response {
-    gateway.connect().ask(&Request::get(target).as_page())
+    gateway.connect().ask(&Request::get(target).by_browser())
 }
 
 /// A room over everything, held, with one exception.
@@ -18,7 +18,9 @@ fn held(bypass: &str) -> (Origin, Gateway) {
 #[test]
 fn by_path() {
     let (origin, gateway) = held("{ path = \"/static/*\" }, { path = \"/robots.txt\" }");
-    for target in ["/static/a.css", "/static/a%20b.css", "/static/", "/static/x/y?z=/..", "/robots.txt"] {
+    for target in
+        ["/static/a.css", "/static/a%20b.css", "/static/", "/static/x/y?z=/..", "/robots.txt"]
+    {
         let page = raw(&gateway, target);
         assert!(page.is_from_origin(), "{target}: {page:?}");
         assert_eq!(page.header("set-cookie"), None, "{target}");
@@ -133,7 +135,11 @@ fn no_path_that_might_mean_a_room_walks_around_it() {
         assert!(!page.is_from_origin(), "{target}: {page:?}");
     }
     // And by the absolute form.
-    for target in ["http://shop.example/checkout", "HTTP://shop.example//checkout", "http://shop.example/./checkout"] {
+    for target in [
+        "http://shop.example/checkout",
+        "HTTP://shop.example//checkout",
+        "http://shop.example/./checkout",
+    ] {
         assert!(!raw(&gateway, target).is_from_origin(), "{target}");
     }
     let seen: Vec<String> = origin.seen().into_iter().map(|seen| seen.target).collect();

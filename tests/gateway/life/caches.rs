@@ -28,7 +28,9 @@ fn assert_private(page: &Response) {
 
 #[test]
 fn the_response_that_hands_out_a_pass_is_private() {
-    for target in [SHARED, "/reply", "/reply?h=Cache-Control:PUBLIC", "/reply?h=Cache-Control:private"] {
+    for target in
+        [SHARED, "/reply", "/reply?h=Cache-Control:PUBLIC", "/reply?h=Cache-Control:private"]
+    {
         let (_origin, _gateway, mut ann) = start("max_active = 1");
         let page = ann.open(target);
         assert!(page.is_from_origin(), "{page:?}");

@@ -40,7 +40,7 @@ fn nobody_else_speaks_in_our_name() {
         request.with("X-Anteroom-Number", "7").with("X-Admission-Pass", "forged")
     };
     let mut ann = Visitor::new(&gateway);
-    assert!(ann.send(forged(Request::get("/echo").as_page())).is_from_origin());
+    assert!(ann.send(forged(Request::get("/echo").by_browser())).is_from_origin());
     let inside = origin.last();
     for name in OURS {
         let values: Vec<_> = inside.all(&format!("x-anteroom-{name}")).collect();
@@ -69,10 +69,12 @@ fn nobody_else_speaks_in_our_name() {
 fn a_connection_header_takes_nothing_of_ours_away() {
     let origin = Origin::start();
     let gateway = Gateway::before(&origin).room("sale", "").start();
-    for named in ["X-Anteroom-Number", "x-anteroom-pass", "X-Forwarded-For", "X-Anteroom-Room, Cookie"] {
+    for named in
+        ["X-Anteroom-Number", "x-anteroom-pass", "X-Forwarded-For", "X-Anteroom-Room, Cookie"]
+    {
         origin.forget();
         let connection = format!("keep-alive, {named}");
-        let request = Request::get("/echo").as_page().with("Connection", &connection);
+        let request = Request::get("/echo").by_browser().with("Connection", &connection);
         let answer = gateway.connect().ask(&request);
         if !answer.is_from_origin() {
             assert_eq!(answer.status, 400, "{named}: {answer:?}");
@@ -132,7 +134,8 @@ fn a_stranger_is_not_believed_about_where_they_come_from() {
 #[test]
 fn a_trusted_proxy_is_believed() {
     let origin = Origin::start();
-    let room = "max_active = 1\nuser_header = \"x-user\"\nbypass = [{ address = \"198.51.100.0/24\" }]";
+    let room =
+        "max_active = 1\nuser_header = \"x-user\"\nbypass = [{ address = \"198.51.100.0/24\" }]";
     let plan = Gateway::before(&origin).room("sale", room);
     let gateway = plan.top("trusted_proxies = [\"127.0.0.0/8\", \"10.0.0.0/8\"]").start();
     let mut ann = Visitor::new(&gateway)

@@ -7,18 +7,34 @@ fn a_host_nobody_names_goes_nowhere() {
     let origin = Origin::start();
     let room = "max_active = 5\nhosts = [\"shop.example\", \"*.wild.example\", \"[::1]\"]";
     let gateway = Gateway::before(&origin).room("sale", room).start();
-    let status = |host: &str| gateway.connect().ask(&Request::get("/").as_page().host(host)).status;
+    let status =
+        |host: &str| gateway.connect().ask(&Request::get("/").by_browser().host(host)).status;
     for host in [
-        "shop.example", "SHOP.example", "shop.example.", "shop.example:8080", "a.wild.example",
-        "a.b.wild.example:1", "[::1]", "[::1]:80",
+        "shop.example",
+        "SHOP.example",
+        "shop.example.",
+        "shop.example:8080",
+        "a.wild.example",
+        "a.b.wild.example:1",
+        "[::1]",
+        "[::1]:80",
     ] {
         let answer = status(host);
         assert!(answer == 200 || answer == 503, "{host}: {answer}");
     }
     let before = origin.seen().len();
     for host in [
-        "evil.example", "wild.example", "shop.example.evil.example", "xshop.example", "127.0.0.1",
-        "shop", "example", "a.shop.example", ".wild.example", "xwild.example", "localhost:80",
+        "evil.example",
+        "wild.example",
+        "shop.example.evil.example",
+        "xshop.example",
+        "127.0.0.1",
+        "shop",
+        "example",
+        "a.shop.example",
+        ".wild.example",
+        "xwild.example",
+        "localhost:80",
     ] {
         assert_eq!(status(host), 421, "{host}");
     }

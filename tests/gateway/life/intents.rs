@@ -21,13 +21,13 @@ fn what_is_no_page_gets_no_number_and_never_passes() {
         ("nothing said", Request::get("/")),
         ("a HEAD", Request { method: "HEAD".into(), ..Request::get("/").with("Accept", html) }),
         ("fetch", Request::get("/").with("Accept", html).with("Sec-Fetch-Mode", "cors")),
-        ("a prefetch", Request::get("/").as_page().with("Sec-Purpose", "prefetch")),
-        ("a prerender", Request::get("/").as_page().with("Sec-Purpose", "prefetch;prerender")),
-        ("an old prefetch", Request::get("/").as_page().with("X-Moz", "prefetch")),
-        ("a put", Request { method: "PUT".into(), ..Request::post("/", "x").as_page() }),
-        ("options", Request { method: "OPTIONS".into(), ..Request::get("/").as_page() }),
+        ("a prefetch", Request::get("/").by_browser().with("Sec-Purpose", "prefetch")),
+        ("a prerender", Request::get("/").by_browser().with("Sec-Purpose", "prefetch;prerender")),
+        ("an old prefetch", Request::get("/").by_browser().with("X-Moz", "prefetch")),
+        ("a put", Request { method: "PUT".into(), ..Request::post("/", "x").by_browser() }),
+        ("options", Request { method: "OPTIONS".into(), ..Request::get("/").by_browser() }),
         ("json sent", Request::post("/api", "{}").with("Accept", "application/json")),
-        ("a delete", Request { method: "DELETE".into(), ..Request::get("/").as_page() }),
+        ("a delete", Request { method: "DELETE".into(), ..Request::get("/").by_browser() }),
     ];
     for (name, request) in cases {
         let answer = gateway.connect().ask(&request);
@@ -106,12 +106,22 @@ fn no_address_of_ours_leads_elsewhere() {
     let mut bob = Visitor::new(&gateway);
     bob.open("/");
     let elsewhere = [
-        "https://evil.example/", "//evil.example", "/\\evil.example", "\\\\evil.example", "evil",
-        "/%0d%0aSet-Cookie:a=b", "javascript:alert(1)", "/%09/evil.example", "", "/.anteroom/continue",
+        "https://evil.example/",
+        "//evil.example",
+        "/\\evil.example",
+        "\\\\evil.example",
+        "evil",
+        "/%0d%0aSet-Cookie:a=b",
+        "javascript:alert(1)",
+        "/%09/evil.example",
+        "",
+        "/.anteroom/continue",
     ];
     for to in elsewhere {
         let escaped = to.replace('%', "%25").replace('\\', "%5C").replace(':', "%3A");
-        for target in [format!("/.anteroom/continue?to={to}"), format!("/.anteroom/continue?to={escaped}")] {
+        for target in
+            [format!("/.anteroom/continue?to={to}"), format!("/.anteroom/continue?to={escaped}")]
+        {
             if target.contains('\\') {
                 continue;
             }

@@ -61,7 +61,7 @@ fn another_site_cannot_make_anybody_leave() {
         let form = Request::post("/.anteroom/v1/queue/leave", "event_id=sale")
             .with("Content-Type", "application/x-www-form-urlencoded")
             .with("Sec-Fetch-Site", site)
-            .as_page();
+            .by_browser();
         let answer = bob.send(form);
         assert!(answer.status >= 400, "{site}: {answer:?}");
         let call = Request::post("/.anteroom/v1/queue/leave", "{}").with("Sec-Fetch-Site", site);

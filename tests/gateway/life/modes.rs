@@ -56,7 +56,8 @@ fn drained() {
     let [mut ann, mut bob, mut cid] = [(); 3].map(|()| Visitor::new(&gateway));
     ann.open("/");
     bob.open("/");
-    let text = gateway.config().text().replace("max_active = 1", "max_active = 1\nmode = \"drain\"");
+    let text =
+        gateway.config().text().replace("max_active = 1", "max_active = 1\nmode = \"drain\"");
     assert!(gateway.reload(&text));
     crate::support::eventually("nobody new is taken", || {
         cid.forget();
@@ -93,6 +94,6 @@ fn own_words_and_numbers_on_the_page() {
     assert!(page.text().contains("Tea &amp; cake") || page.text().contains("Tea &#38; cake"));
     assert!(!page.text().contains("<Shop>"), "{}", page.text());
     assert_eq!(ann.status().json()["message"], "Tea & cake");
-    let german = Request::get("/").as_page().with("Accept-Language", "de-AT, en;q=0.5");
+    let german = Request::get("/").by_browser().with("Accept-Language", "de-AT, en;q=0.5");
     assert_eq!(ann.send(german).header("content-language"), Some("de"));
 }

@@ -15,7 +15,7 @@ fn held() -> (Origin, Gateway, Visitor) {
 fn what_changed_shows_on_connections_that_stayed_open() {
     let (_origin, gateway, mut bob) = held();
     let mut connection = gateway.connect();
-    let page = bob.dress(Request::get("/").as_page());
+    let page = bob.dress(Request::get("/").by_browser());
     assert_eq!(connection.ask(&page).shown("message").as_deref(), Some("before"));
     let text = gateway.config().text();
     assert!(gateway.reload(&text.replace("\"before\"", "\"after\"")));
@@ -37,7 +37,11 @@ fn a_bad_file_is_refused_whole() {
     let bad = [
         ("not TOML", "what is this".to_owned()),
         ("an unknown key", format!("hold_on = 1\n{}", text.replace("\"before\"", "\"after\""))),
-        ("an origin that is none", text.replace("\"before\"", "\"after\"").replace("origin = \"site\"", "origin = \"sight\"")),
+        (
+            "an origin that is none",
+            text.replace("\"before\"", "\"after\"")
+                .replace("origin = \"site\"", "origin = \"sight\""),
+        ),
         ("a value out of range", text.replace("max_active = 5", "max_active = 0")),
         ("nothing", String::new()),
     ];
@@ -93,6 +97,9 @@ fn certificates_are_read_again() {
     tls::write_pair(gateway.directory());
     assert!(gateway.reload(&gateway.config().text()));
     let mut after = Visitor::secure(&gateway);
-    assert!(after.open("/").is_from_origin(), "by the new certificate, which alone this one trusts");
+    assert!(
+        after.open("/").is_from_origin(),
+        "by the new certificate, which alone this one trusts"
+    );
     assert!(open.ask(&asked).is_from_origin(), "and what was open stays so");
 }

@@ -29,7 +29,11 @@ fn what_is_under_way_is_finished_and_then_it_ends() {
         assert!(answer.is_from_origin(), "{answer:?}");
         let ended = gateway.wait();
         assert_eq!(ended.code(), Some(0), "{}", gateway.log().text());
-        assert!(began.elapsed() < Duration::from_secs(10), "well within the grace: {:?}", began.elapsed());
+        assert!(
+            began.elapsed() < Duration::from_secs(10),
+            "well within the grace: {:?}",
+            began.elapsed()
+        );
         assert!(gateway.log_contains("node.stopped"));
     }
 }
@@ -95,5 +99,9 @@ fn streams_of_events_end_with_the_node() {
     stream.read_chunk();
     let began = Instant::now();
     assert_eq!(gateway.stop().code(), Some(0));
-    assert!(began.elapsed() < Duration::from_secs(10), "nobody waits for a waiting page: {:?}", began.elapsed());
+    assert!(
+        began.elapsed() < Duration::from_secs(10),
+        "nobody waits for a waiting page: {:?}",
+        began.elapsed()
+    );
 }

@@ -17,12 +17,13 @@ fn ten_thousand_idle_connections_are_served_and_cost_little() {
     assert!(count >= 1_000, "this system allows too few open files: {files}");
     let origin = Origin::start();
     let plan = Gateway::before(&origin).room("sale", "max_active = 1");
-    let gateway = plan.tables("[bounds]\nidle_timeout = \"120s\"\nheader_timeout = \"120s\"\n").start();
+    let gateway =
+        plan.tables("[bounds]\nidle_timeout = \"120s\"\nheader_timeout = \"120s\"\n").start();
     let [mut ann, mut bob] = [(); 2].map(|()| Visitor::new(&gateway));
     assert!(ann.open("/").is_from_origin());
     bob.open("/");
     let poll = bob.dress(Request::get("/.anteroom/v1/queue/status")).bytes();
-    let page = bob.dress(Request::get("/").as_page()).bytes();
+    let page = bob.dress(Request::get("/").by_browser()).bytes();
     let before = gateway.resident_bytes();
     let began = Instant::now();
     let mut crowd: Vec<Connection> = Vec::with_capacity(count);
@@ -51,7 +52,8 @@ fn ten_thousand_idle_connections_are_served_and_cost_little() {
     }
     drop(crowd);
     eventually("all of them are gone", || {
-        let files = std::fs::read_dir(format!("/proc/{}/fd", gateway.pid())).map_or(0, Iterator::count);
+        let files =
+            std::fs::read_dir(format!("/proc/{}/fd", gateway.pid())).map_or(0, Iterator::count);
         (files < 200).then_some(())
     });
 }

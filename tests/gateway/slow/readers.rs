@@ -23,7 +23,7 @@ fn a_reader_that_stops_is_dropped() {
     let before = open_files(&gateway);
     let mut connection = gateway.connect();
     // More pages than all buffers between here and there hold.
-    let one = Request::get("/").as_page().bytes();
+    let one = Request::get("/").by_browser().bytes();
     let many = one.repeat(200);
     let began = Instant::now();
     let _ = connection.tcp().set_write_timeout(Some(Duration::from_millis(500)));

@@ -25,6 +25,28 @@ fn a_websocket_goes_through() {
     assert_eq!(seen.header("cookie"), None);
 }
 
+/// cloudflare/pingora#946: where the site's 101 is read before the end of the request's empty body, pingora takes that
+/// end for the end of the WebSocket. The visitor sees a WebSocket that is closed with its first word.
+#[test]
+#[ignore = "pingora 0.9.1 fails it now and then: cloudflare/pingora#946"]
+fn a_site_that_agrees_at_once_is_understood() {
+    let (_origin, _gateway, ann) = inside("");
+    let people: Vec<_> = (0..8)
+        .map(|_| {
+            let ann = ann.clone();
+            std::thread::spawn(move || {
+                let lives = |_: &usize| {
+                    let socket = WebSocket::open(&ann, "/ws?now=1");
+                    socket.is_ok_and(|mut socket| socket.echoes("hello"))
+                };
+                (0..100).filter(lives).count()
+            })
+        })
+        .collect();
+    let lived: usize = people.into_iter().map(|person| person.join().expect("no panic")).sum();
+    assert_eq!(lived, 800);
+}
+
 #[test]
 fn not_without_a_pass() {
     let (origin, gateway, _ann) = inside("max_active = 1");
@@ -40,12 +62,12 @@ fn not_without_a_pass() {
 
 #[test]
 fn an_open_websocket_keeps_its_seat_though_nothing_is_said() {
-    let (_origin, gateway, ann) = inside("max_active = 1\nsession_idle = \"1s\"");
+    let (_origin, gateway, ann) = inside("max_active = 1\nsession_idle = \"2s\"");
     let mut socket = WebSocket::open(&ann, "/ws").expect("a WebSocket");
     let mut bob = Visitor::new(&gateway);
     assert_eq!(bob.open("/").state().as_deref(), Some("waiting"));
     let began = Instant::now();
-    while began.elapsed() < Duration::from_secs(4) {
+    while began.elapsed() < Duration::from_millis(4_500) {
         std::thread::sleep(Duration::from_millis(200));
         assert_eq!(bob.status().json()["status"], "waiting", "after {:?}", began.elapsed());
     }

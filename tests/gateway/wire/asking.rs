@@ -21,9 +21,12 @@ fn a_status_has_every_field() {
     }
     assert_eq!((&said["waiting"], &said["message"]), (&2.into(), &"Soon".into()), "{said}");
     assert!(said.get("eta").is_some() && said["paused"].is_boolean(), "{said}");
-    let bearer = Request::get("/.anteroom/v1/queue/status").with("Authorization", &format!("Bearer {mine}"));
+    let bearer =
+        Request::get("/.anteroom/v1/queue/status").with("Authorization", &format!("Bearer {mine}"));
     assert_eq!(gateway.connect().ask(&bearer).json()["position"], 2);
-    let head = gateway.connect().ask(&Request::new("HEAD", &format!("/.anteroom/v1/queue/status?queue_id={mine}")));
+    let head = gateway
+        .connect()
+        .ask(&Request::new("HEAD", &format!("/.anteroom/v1/queue/status?queue_id={mine}")));
     assert_eq!(head.status, 200);
 }
 
@@ -36,7 +39,10 @@ fn a_heartbeat_says_when_the_next_is_due() {
     let said = answer.json();
     assert_eq!(said["queue_id"], mine);
     assert_eq!((&said["position"], &said["status"]), (&1.into(), &"waiting".into()));
-    assert!(said["next_heartbeat_seconds"].as_u64().is_some_and(|s| (1..=30).contains(&s)), "{said}");
+    assert!(
+        said["next_heartbeat_seconds"].as_u64().is_some_and(|s| (1..=30).contains(&s)),
+        "{said}"
+    );
     assert_time(&said["server_time"]);
 }
 
@@ -56,10 +62,17 @@ fn without_a_ticket_400_with_a_wrong_one_404() {
     }
     let other = get("/.anteroom/v1/queue/status?event_id=none&queue_id=x");
     assert_eq!((other.status, other.code().as_str()), (400, "unknown_event"));
-    for (method, target) in [("POST", "queue/status"), ("GET", "queue/heartbeat"), ("PUT", "queue/join")] {
-        let request = Request::new(method, &format!("/.anteroom/v1/{target}")).with("Content-Length", "0");
+    for (method, target) in
+        [("POST", "queue/status"), ("GET", "queue/heartbeat"), ("PUT", "queue/join")]
+    {
+        let request =
+            Request::new(method, &format!("/.anteroom/v1/{target}")).with("Content-Length", "0");
         let answer = gateway.connect().ask(&request);
-        assert_eq!((answer.status, answer.code().as_str()), (405, "method_not_allowed"), "{method} {target}");
+        assert_eq!(
+            (answer.status, answer.code().as_str()),
+            (405, "method_not_allowed"),
+            "{method} {target}"
+        );
         assert!(answer.header("allow").is_some());
     }
     assert_eq!(get("/.anteroom/v1/nothing").code(), "not_found");
@@ -84,7 +97,9 @@ fn admitted_with_the_token_and_the_same_one_until_it_is_used_up() {
     assert_eq!(status(&gateway, &mine).json()["token"], said["token"]);
     let completed = call(&gateway, "admission/complete", &json!({ "token": said["token"] }));
     assert_eq!(completed.status, 200);
-    for answer in [status(&gateway, &mine), call(&gateway, "queue/heartbeat", &json!({ "queue_id": mine }))] {
+    for answer in
+        [status(&gateway, &mine), call(&gateway, "queue/heartbeat", &json!({ "queue_id": mine }))]
+    {
         assert_eq!((answer.status, answer.code().as_str()), (410, "gone"), "{answer:?}");
         assert_eq!(answer.json()["reason"], "completed", "{answer:?}");
         assert_time(&answer.json()["server_time"]);
@@ -95,12 +110,7 @@ fn admitted_with_the_token_and_the_same_one_until_it_is_used_up() {
 fn gone_says_why() {
     let (_origin, gateway) = room("max_active = 1\nclaim_window = \"1s\"");
     let first = join(&gateway, "first").json();
-    let (left, passed) = (ticket(&gateway, "left"), ticket(&gateway, "passed"));
-    let gave_up = call(&gateway, "queue/leave", &json!({ "queue_id": left }));
-    assert_eq!((gave_up.status, &gave_up.json()["reason"]), (200, &"left".into()), "{gave_up:?}");
-    let again = call(&gateway, "queue/leave", &json!({ "queue_id": left }));
-    assert_eq!(again.status, 200, "what is given up stays so: {again:?}");
-    eventually("left is left", || (status(&gateway, &left).status == 410).then_some(()));
+    let passed = ticket(&gateway, "passed");
     call(&gateway, "admission/complete", &json!({ "token": first["token"] }));
     // Nobody asks for the one whose turn it is, until it is over.
     std::thread::sleep(std::time::Duration::from_millis(2_500));
@@ -108,6 +118,21 @@ fn gone_says_why() {
         Some(status(&gateway, &passed)).filter(|answer| answer.status != 200)
     });
     assert_eq!((gone.status, &gone.json()["reason"]), (410, &"passed".into()), "{gone:?}");
+}
+
+#[test]
+fn who_left_is_gone() {
+    let (_origin, gateway) = room("mode = \"hold\"");
+    let left = ticket(&gateway, "left");
+    let gave_up = call(&gateway, "queue/leave", &json!({ "queue_id": left }));
+    assert_eq!((gave_up.status, &gave_up.json()["reason"]), (200, &"left".into()), "{gave_up:?}");
+    let again = call(&gateway, "queue/leave", &json!({ "queue_id": left }));
+    assert_eq!(again.status, 200, "what is given up stays so: {again:?}");
+    let patience = std::time::Duration::from_secs(5);
+    let gone = crate::support::within(patience, "a place that was given up is gone", || {
+        Some(status(&gateway, &left)).filter(|answer| answer.status != 200)
+    });
+    assert_eq!((gone.status, &gone.json()["reason"]), (410, &"left".into()), "{gone:?}");
 }
 
 #[test]
@@ -131,7 +156,8 @@ fn a_page_asks_by_its_cookie_and_learns_no_token() {
     let said = bob.status().json();
     assert_eq!(said.get("token"), None, "the page's next navigation enters: {said}");
     // Another site's page can't act by the cookie.
-    let foreign = Request::call("/.anteroom/v1/queue/heartbeat", &json!({})).with("Sec-Fetch-Site", "cross-site");
+    let foreign = Request::call("/.anteroom/v1/queue/heartbeat", &json!({}))
+        .with("Sec-Fetch-Site", "cross-site");
     let refused = bob.send(foreign);
     assert!((400..500).contains(&refused.status), "{refused:?}");
 }
@@ -140,7 +166,8 @@ fn a_page_asks_by_its_cookie_and_learns_no_token() {
 fn requests_are_limited_by_ticket_and_by_address() {
     let origin = Origin::start();
     let plan = Gateway::before(&origin).room("sale", "mode = \"hold\"");
-    let gateway = plan.limits("requests_per_ticket = \"5/m\"\nrequests_per_address = \"20/m\"").start();
+    let gateway =
+        plan.limits("requests_per_ticket = \"5/m\"\nrequests_per_address = \"20/m\"").start();
     let (mine, other) = (ticket(&gateway, "mine"), ticket(&gateway, "other"));
     let statuses: Vec<u16> = (0..7).map(|_| status(&gateway, &mine).status).collect();
     assert_eq!(statuses, [200, 200, 200, 200, 200, 429, 429]);

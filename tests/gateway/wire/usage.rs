@@ -17,7 +17,11 @@ fn the_usage_example_gets_in() {
     std::fs::write(&client, &served.body).expect("a file");
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/page/usage.mjs");
     let mut command = Command::new("node");
-    command.arg(example).arg(&client).arg(format!("http://{}/.anteroom/v1", gateway.addr())).arg("sale");
+    command
+        .arg(example)
+        .arg(&client)
+        .arg(format!("http://{}/.anteroom/v1", gateway.addr()))
+        .arg("sale");
     let running = std::thread::spawn(move || {
         command.output().unwrap_or_else(|error| panic!("node: {error}: run make tools"))
     });

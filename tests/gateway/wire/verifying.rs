@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::{assert_time, call, join, room, ticket};
-use crate::support::forge::{keys, keys_of, pass_like};
 use crate::support::eventually;
+use crate::support::forge::{keys, keys_of, pass_like};
 
 #[test]
 fn a_good_pass_and_what_it_says() {
@@ -29,20 +29,27 @@ fn a_bad_one_is_no_and_no_error() {
     let day = 86_400;
     let cases = [
         ("a ticket", waiting, "not_a_pass"),
-        ("forged", pass_like(&pass, &keys_of("another secret, of at least 32 bytes", "sale"), |_| {}), "unknown"),
+        (
+            "forged",
+            pass_like(&pass, &keys_of("another secret, of at least 32 bytes", "sale"), |_| {}),
+            "unknown",
+        ),
         ("of another room", pass_like(&pass, &keys("other"), |_| {}), "unknown"),
         ("over", pass_like(&pass, &keys("sale"), |pass| pass.expires_at -= day), "expired"),
         ("of an older epoch", pass_like(&pass, &keys("sale"), |pass| pass.epoch -= 1), "revoked"),
     ];
     for (name, token, reason) in cases {
-        let answer = call(&gateway, "admission/verify", &json!({ "token": token, "event_id": "sale" }));
+        let answer =
+            call(&gateway, "admission/verify", &json!({ "token": token, "event_id": "sale" }));
         assert_eq!(answer.status, 200, "{name}: {answer:?}");
         let said = answer.json();
         assert_eq!((&said["valid"], &said["reason"]), (&false.into(), &reason.into()), "{name}");
     }
     call(&gateway, "admission/complete", &json!({ "token": pass }));
     let said = eventually("completed", || {
-        let said = call(&gateway, "admission/verify", &json!({ "token": pass, "event_id": "sale" })).json();
+        let said =
+            call(&gateway, "admission/verify", &json!({ "token": pass, "event_id": "sale" }))
+                .json();
         (said["valid"] == false).then_some(said)
     });
     assert_eq!(said["reason"], "completed");
