@@ -60,6 +60,7 @@ async fn run(plan: Plan, upgrade: bool, source: Source) -> Result<(), Failure> {
     let sockets = node::sockets(&plan.gateway, inherited)?;
     let certificates = node::certificates(&plan.gateway)?;
     if let Some(predecessor) = predecessor {
+        node::rehearse(&plan).await?;
         predecessor.relieve().await.map_err(Failure::Handover)?;
     }
     let node = Node::start(plan, &sockets, certificates).await?;

@@ -126,7 +126,8 @@ impl Predecessor {
         };
         let received = timeout(PATIENCE, stream.async_io(Interest::READABLE, receive)).await;
         let (names, files) = received.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
-        let sockets = names.lines().map(str::to_owned).zip(files.into_iter().map(TcpListener::from));
+        let sockets =
+            names.lines().map(str::to_owned).zip(files.into_iter().map(TcpListener::from));
         Ok(Some((Predecessor { stream }, sockets.collect())))
     }
 

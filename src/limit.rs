@@ -24,13 +24,22 @@ pub struct Allowance {
 
 /// Locks, so that threads seldom meet.
 const SHARDS: usize = 16;
-/// Keys a lock and window: 16 x 32,768 keys of about 50 bytes are 26 MB at worst. Whoever comes later in that window
-/// is counted together with the others that found no place, so a flood of addresses is limited as one.
-const MAX_KEYS: usize = 32_768;
+/// Keys a lock and window: 16 x 131,072 keys of about 50 bytes are 100 MB at worst, and two million addresses a minute.
+const MAX_KEYS: usize = 131_072;
+
+/// What becomes of whoever comes when all places for counting are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Crowded {
+    /// Counted together with all others that found no place, so that a flood of addresses is limited as one.
+    Together,
+    /// Not counted: a signed number is nobody's flood.
+    Free,
+}
 
 /// A count for each key. Without an allowance everything is allowed.
 pub struct Limiter {
     allowance: Option<Allowance>,
+    crowded: Crowded,
     hasher: RandomState,
     shards: Vec<Mutex<Shard>>,
 }
@@ -45,10 +54,11 @@ struct Shard {
 
 impl Limiter {
     /// With an allowance, or without any limit.
-    pub fn new(allowance: Option<Allowance>) -> Limiter {
+    pub fn new(allowance: Option<Allowance>, crowded: Crowded) -> Limiter {
         let shards = allowance.map_or(0, |_| SHARDS);
         Limiter {
             allowance,
+            crowded,
             hasher: RandomState::new(),
             shards: (0..shards).map(|_| Mutex::default()).collect(),
         }
@@ -63,7 +73,11 @@ impl Limiter {
         let shard = &self.shards[self.hasher.hash_one(key) as usize % SHARDS];
         let mut shard = shard.lock().unwrap_or_else(PoisonError::into_inner);
         shard.turn(now_ms / per_ms);
-        let key = shard.place(key);
+        let key = match (shard.has_place(&key), self.crowded) {
+            (true, _) => key,
+            (false, Crowded::Together) => Key::default(),
+            (false, Crowded::Free) => return Ok(0.0),
+        };
         let before = u64::from(shard.before.get(&key).copied().unwrap_or(0));
         let now = u64::from(shard.now.get(&key).copied().unwrap_or(0));
         let elapsed = now_ms % per_ms;
@@ -106,12 +120,8 @@ impl Shard {
         self.window = window;
     }
 
-    /// The key to count under: its own, or the one of all that find no place.
-    fn place(&self, key: Key) -> Key {
-        match self.now.len() < MAX_KEYS || self.now.contains_key(&key) {
-            true => key,
-            false => Key::default(),
-        }
+    fn has_place(&self, key: &Key) -> bool {
+        self.now.len() < MAX_KEYS || self.now.contains_key(key)
     }
 }
 
@@ -120,7 +130,7 @@ mod tests {
     use super::*;
 
     fn limiter(max: u64) -> Limiter {
-        Limiter::new(Some(Allowance { max, per_ms: 60_000 }))
+        Limiter::new(Some(Allowance { max, per_ms: 60_000 }), Crowded::Together)
     }
 
     #[test]
@@ -154,15 +164,24 @@ mod tests {
             key[..8].copy_from_slice(&n.to_be_bytes());
             key
         };
-        let refused = (0..1_000_000).filter(|n| limiter.take(key(*n), 600_000).is_err()).count();
-        assert!(refused > 400_000, "{refused}");
+        let refused = (0..3_000_000).filter(|n| limiter.take(key(*n), 600_000).is_err()).count();
+        assert!(refused > 800_000, "{refused}");
         let kept: usize = limiter.shards.iter().map(|s| s.lock().unwrap().now.len()).sum();
         assert!(kept <= SHARDS * (MAX_KEYS + 1), "{kept}");
     }
 
     #[test]
+    fn a_crowd_of_signed_numbers_is_never_refused_for_being_one() {
+        let allowance = Allowance { max: 1, per_ms: 60_000 };
+        let limiter = Limiter::new(Some(allowance), Crowded::Free);
+        let key = |n: u64| [n.to_be_bytes(), [0; 8]].concat().try_into().unwrap();
+        assert!((0..3_000_000).all(|n| limiter.take(key(n), 600_000).is_ok()));
+        assert!(limiter.take(key(0), 600_000).is_err(), "who has a place is counted");
+    }
+
+    #[test]
     fn no_allowance_is_no_limit() {
-        let limiter = Limiter::new(None);
+        let limiter = Limiter::new(None, Crowded::Free);
         assert!((0..1_000).all(|_| limiter.take([1; 16], 0) == Ok(0.0)));
     }
 }

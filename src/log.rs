@@ -22,9 +22,8 @@ const OTHERS: &str = "error";
 /// Sends what is told to standard output, from now on. Once a process.
 pub fn start(settings: &LogSettings) {
     let filter = format!("{OTHERS},anteroom={}", settings.level.name());
-    let builder = tracing_subscriber::fmt()
-        .with_env_filter(EnvFilter::new(filter))
-        .with_writer(io::stdout);
+    let builder =
+        tracing_subscriber::fmt().with_env_filter(EnvFilter::new(filter)).with_writer(io::stdout);
     let json = match settings.format {
         LogFormat::Json => true,
         LogFormat::Text => false,

@@ -167,9 +167,18 @@ impl Room {
         say: impl FnOnce(&mut Desk, oneshot::Sender<A>) -> Result<(), Busy>,
     ) -> Result<A, Busy> {
         let (answer, told) = oneshot::channel();
-        say(&mut self.desk(), answer)?;
+        {
+            let mut desk = self.desk();
+            desk.check_open()?;
+            say(&mut desk, answer)?;
+        }
         self.said.notify_one();
         told.await.map_err(|_| Busy::Dropped)
+    }
+
+    /// Nobody speaks for this room any more: whoever waits for an answer, or asks for one, gets none.
+    pub fn close(&self) {
+        self.desk().close();
     }
 
     /// Nothing can panic while it is held, so a poisoned desk is as good as any.

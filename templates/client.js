@@ -268,7 +268,7 @@ function runPage(body) {
   const write = (name, text) => elements(name).forEach(element => { if (element.textContent !== text) element.textContent = text; });
   const has = state => document.querySelector(`[data-anteroom-show="${state}"]`);
   // By GET, whatever the page was the answer to. An address with a fragment would only scroll.
-  const go = () => (location.hash && !first.has('unsent') ? location.reload() : location.replace(path));
+  const go = () => (location.hash && !first.has('unsent') ? location.reload() : location.replace(location.origin + path));
 
   const show = (state, ...more) => {
     const before = body.dataset.anteroomState.split(' ')[0];
@@ -341,6 +341,8 @@ function runPage(body) {
   };
 
   const failed = ({ error, retrySeconds }) => {
+    // There is no such room any more: the site is open.
+    if (error.code === 'unknown_event') return go();
     if (error.status === 429) return;
     const passing = !error.status || error.status === 503 || !has('error');
     const text = passing ? words.reconnecting : words.error;

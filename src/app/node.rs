@@ -10,8 +10,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use pingora::apps::HttpServerOptions;
-use pingora::protocols::http::v2::server::default_h2_options;
 use pingora::proxy::{HttpProxy, http_proxy};
 use pingora::server::configuration::ServerConf;
 use tokio::net::TcpListener;
@@ -90,7 +88,6 @@ pub type Certificates = Vec<(settings::Tls, Arc<Certificate>)>;
 
 /// A running node.
 pub struct Node {
-    id: u128,
     live: Arc<ArcSwap<Live>>,
     /// What the store keeps for want of configured keys.
     secret: Option<store::Secret>,
@@ -176,6 +173,23 @@ pub fn certificates(settings: &Settings) -> Result<Certificates, Failure> {
     settings.tls.iter().map(read).collect()
 }
 
+/// All that can go wrong with a start but the store, which somebody else still has.
+///
+/// # Errors
+/// What would keep a node from starting.
+pub async fn rehearse(plan: &Plan) -> Result<(), Failure> {
+    for (name, origin) in &plan.gateway.origins {
+        Origin::new(name, origin.clone()).await?;
+    }
+    if !plan.keys.signing.is_empty() {
+        let ring = KeyRing::new(plan.keys.signing.clone(), plan.keys.pass.clone())?;
+        for room in &plan.gateway.rooms {
+            ring.room(&room.guard.room)?;
+        }
+    }
+    Ok(())
+}
+
 impl Node {
     /// Starts a node on sockets that listen already, in the order of [`sockets`].
     ///
@@ -189,15 +203,11 @@ impl Node {
         let opened = store::open(&plan.store.url, opening()?)?;
         let (stop, shutdown) = watch::channel(false);
         let connections = plan.gateway.bounds.connections;
-        let mut id = [0; 16];
-        getrandom::fill(&mut id)?;
         let ring = ring(&plan.keys, opened.secret.as_ref())?;
-        let id = u128::from_be_bytes(id);
         let none = HashMap::new();
-        let (live, running) = live(&plan.gateway, &ring, id, &opened.store, &none).await?;
+        let (live, running) = live(&plan.gateway, &ring, &opened.store, &none).await?;
         let live = Arc::new(ArcSwap::from_pointee(live));
         let node = Arc::new(Node {
-            id,
             live: live.clone(),
             secret: opened.secret,
             certificates,
@@ -209,9 +219,9 @@ impl Node {
         });
         let streams = Streams::new();
         let proxy = Arc::new(proxy(&live, &streams, &shutdown));
-        let gate = Gate::new(live, proxy.clone(), streams, shutdown.clone());
+        let gate = Gate::new(live.clone(), proxy.clone(), streams, shutdown.clone());
         let places = node.places.clone();
-        let porter = Porter { gate: Arc::new(gate), proxy, places, shutdown };
+        let porter = Porter { gate: Arc::new(gate), proxy, live, places, shutdown };
         node.welcome(&porter, sockets, plan.gateway.listen.len())?;
         Ok(node)
     }
@@ -246,11 +256,18 @@ impl Node {
             return Ok(());
         };
         let ring = ring(&plan.keys, self.secret.as_ref())?;
+        // Those of addresses that are listened on; everything is read before anything is put in force.
+        let mut fresh = Vec::new();
         for (tls, certificate) in &self.certificates {
-            certificate.reread(&tls.cert, &tls.key).map_err(Failure::Tls)?;
+            let now = plan.gateway.tls.iter().find(|now| now.listen == tls.listen).unwrap_or(tls);
+            let read = Certificate::read(&now.cert, &now.key).map_err(Failure::Tls)?;
+            fresh.push((certificate, read));
         }
         let known = self.running().rooms.clone();
-        let (live, running) = live(&plan.gateway, &ring, self.id, &store, &known).await?;
+        let (live, running) = live(&plan.gateway, &ring, &store, &known).await?;
+        for (certificate, fresh) in fresh {
+            certificate.replace(fresh);
+        }
         self.live.store(Arc::new(live));
         // What is no longer wanted ends here.
         *self.running() = running;
@@ -290,7 +307,6 @@ impl Node {
 async fn live(
     settings: &Settings,
     ring: &KeyRing,
-    node: u128,
     store: &Arc<dyn Store>,
     known: &HashMap<String, Hosted>,
 ) -> Result<(Live, Running), Failure> {
@@ -300,12 +316,15 @@ async fn live(
     }
     let mut prepared = Vec::new();
     for room in &settings.rooms {
-        prepared.push((room, ring.room(&room.guard.room)?));
+        // A line remembers what each node last said: a room that comes back is somebody new to it.
+        let mut speaker = [0; 16];
+        getrandom::fill(&mut speaker)?;
+        prepared.push((room, ring.room(&room.guard.room)?, u128::from_be_bytes(speaker)));
     }
     // From here on nothing can fail.
     let mut running = Running::default();
     let mut entrances = HashMap::new();
-    for (room, keys) in prepared {
+    for (room, keys, speaker) in prepared {
         let name = &room.guard.room;
         let offer = Offer { version: room.version, settings: room.line.clone() };
         let hosted = match known.get(name) {
@@ -316,7 +335,7 @@ async fn live(
                 Hosted { offer, ..hosted.clone() }
             }
             None => {
-                let room = Arc::new(Room::new(name, node, offer.clone()));
+                let room = Arc::new(Room::new(name, speaker, offer.clone()));
                 let driver = Arc::new(Task::spawn(drive(room.clone(), store.clone())));
                 Hosted { room, offer, driver }
             }
@@ -341,7 +360,15 @@ async fn live(
 }
 
 async fn drive(room: Arc<Room>, store: Arc<dyn Store>) {
-    room.drive(&*store).await;
+    /// Whoever asks a room that nobody speaks for any more is told so at once.
+    struct Silence(Arc<Room>);
+    impl Drop for Silence {
+        fn drop(&mut self) {
+            self.0.close();
+        }
+    }
+    let room = Silence(room);
+    room.0.drive(&*store).await;
 }
 
 fn proxy(
@@ -355,15 +382,7 @@ fn proxy(
         ..ServerConf::default()
     };
     let inner = Proxy::new(live.clone(), streams.clone(), shutdown.clone());
-    let mut proxy = http_proxy(&Arc::new(conf), inner);
-    let bounds = live.load().bounds;
-    let mut options = HttpServerOptions::default();
-    options.h2_idle_timeout = Some(bounds.idle_timeout);
-    proxy.server_options = Some(options);
-    let mut h2 = default_h2_options();
-    h2.max_header_list_size(u32::try_from(bounds.header_bytes).unwrap_or(u32::MAX));
-    proxy.h2_options = Some(h2);
-    proxy
+    http_proxy(&Arc::new(conf), inner)
 }
 
 fn ring(keys: &Keys, secret: Option<&store::Secret>) -> Result<KeyRing, Failure> {

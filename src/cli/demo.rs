@@ -14,16 +14,29 @@ use crate::{app, demo};
 #[command(after_help = "Options may also be given as ANTEROOM_VISITORS, ANTEROOM_LISTEN.")]
 pub(super) struct Demo {
     /// Simulated visitors in line before you
-    #[arg(long, value_name = "N", default_value_t = 300, env = "ANTEROOM_VISITORS", hide_env = true)]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 300,
+        env = "ANTEROOM_VISITORS",
+        hide_env = true
+    )]
     visitors: u16,
     /// Where to listen
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080", env = "ANTEROOM_LISTEN", hide_env = true)]
+    #[arg(
+        long,
+        value_name = "ADDR",
+        default_value = "127.0.0.1:8080",
+        env = "ANTEROOM_LISTEN",
+        hide_env = true
+    )]
     listen: SocketAddr,
 }
 
 impl Demo {
     pub(super) fn run(self) -> Done {
-        let folder = tempfile::tempdir().map_err(|error| Failure::App(app::Failure::Runtime(error)))?;
+        let folder =
+            tempfile::tempdir().map_err(|error| Failure::App(app::Failure::Runtime(error)))?;
         let store = format!("embedded:{}", folder.path().join("demo.db").display());
         let listen = self.listen;
         let quick = move |site: SocketAddr| Quick {

@@ -68,7 +68,6 @@ pub(super) fn check(
     let log = LogSettings {
         level: file.log.level.as_ref().map_or(LogLevel::Info, |level| level.value),
         format: file.log.format.as_ref().map_or(LogFormat::Auto, |format| format.value),
-        access: file.log.access.as_ref().map(|share| share.value).filter(|share| *share > 0.0),
     };
     let store = StoreSettings { url: check.store(&file) };
     let keys = check.keys(&file);

@@ -61,8 +61,6 @@ pub(super) struct Tls {
 pub(super) struct Log {
     pub(super) level: Option<Written<LogLevel>>,
     pub(super) format: Option<Written<LogFormat>>,
-    /// `false`, `true`, or the share of requests.
-    pub(super) access: Option<Written<f64>>,
 }
 
 /// `[sites."HOST"]`.
@@ -139,7 +137,8 @@ static STORE: Level = Level {
     ..PLAIN
 };
 
-static LOG: Level = Level { name: "[log]", keys: &["level", "format", "access"], ..PLAIN };
+static LOG: Level =
+    Level { name: "[log]", keys: &["level", "format"], later: &["access"], ..PLAIN };
 
 static SITE: Level = Level { name: "[sites.\"HOST\"]", keys: &["origin"], ..PLAIN };
 
@@ -236,10 +235,6 @@ impl Log {
         Log {
             level: log.word("level", &LogLevel::WORDS, &[]),
             format: log.word("format", &LogFormat::WORDS, &[]),
-            access: log.read("access", |node| match node.as_flag() {
-                Some(flag) => Some(f64::from(u8::from(flag))),
-                None => node.fraction(),
-            }),
         }
     }
 }

@@ -78,8 +78,6 @@ pub struct LogSettings {
     pub level: LogLevel,
     /// How.
     pub format: LogFormat,
-    /// The share of requests that get a line of their own, above 0 and up to 1; `None`: none.
-    pub access: Option<f64>,
 }
 
 /// How important a line of the log is.

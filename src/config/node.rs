@@ -114,19 +114,6 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// A fraction from 0 to 1.
-    pub(super) fn fraction(&self) -> Option<f64> {
-        let value = match self.value.get_ref() {
-            DeValue::Float(number) => number.as_str().parse::<f64>().ok(),
-            DeValue::Integer(number) => whole(number).map(|number| number as f64),
-            _ => return self.wrong("a fraction", "write a number from 0.0 to 1.0, without quotes"),
-        };
-        match value {
-            Some(value) if (0.0..=1.0).contains(&value) => Some(value),
-            _ => self.refuse("is out of range", "write a number from 0.0 to 1.0"),
-        }
-    }
-
     /// A duration, in milliseconds.
     pub(super) fn duration(&self) -> Option<u64> {
         if let DeValue::Integer(number) = self.value.get_ref() {

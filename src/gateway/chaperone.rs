@@ -10,12 +10,15 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep};
 
+use super::decide::AFTERGLOW_MS;
 use super::entrance::Entrance;
 use crate::line::{Claimed, Ending};
 use crate::room::Proof;
 
 /// How soon an ending is noticed: a revocation holds within a second.
 const GLANCE: Duration = Duration::from_millis(500);
+/// What a completed visit may still take.
+const AFTERGLOW: Duration = Duration::from_millis(AFTERGLOW_MS);
 /// A seat is renewed this many times in its idle time.
 const RENEWALS: u32 = 4;
 
@@ -70,6 +73,8 @@ async fn stay(entrance: &Entrance, proof: Proof, admitted_ms: u64, watch: &Weak<
         match view.ending(proof.number) {
             // This node may be the last to hear that a session was resumed.
             None | Some(Ending::Idle) if !void => {}
+            // The page that says thank you may finish, and its pictures.
+            Some(Ending::Completed) if !void => return sleep(AFTERGLOW).await,
             _ => return,
         }
         if renewed.elapsed() >= pause {

@@ -98,7 +98,8 @@ fn hex(byte: u8) -> [char; 2] {
 pub fn without_ours(line: &[u8]) -> Option<Vec<u8>> {
     let ours = |pair: &&[u8]| {
         let name = pair.trim_ascii();
-        let name = name.strip_prefix(b"__Host-").or(name.strip_prefix(b"__Secure-")).unwrap_or(name);
+        let name =
+            name.strip_prefix(b"__Host-").or(name.strip_prefix(b"__Secure-")).unwrap_or(name);
         name.starts_with(b"anteroom-")
     };
     let pairs = || line.split(|byte| *byte == b';');
@@ -144,7 +145,8 @@ mod tests {
 
     #[test]
     fn origins_do_not_see_ours() {
-        let shown = |line: &str| without_ours(line.as_bytes()).map(|l| String::from_utf8(l).unwrap());
+        let shown =
+            |line: &str| without_ours(line.as_bytes()).map(|l| String::from_utf8(l).unwrap());
         assert_eq!(shown("a=b; c=d"), None);
         assert_eq!(shown("a=b; __Host-anteroom-00ff=x;c=d").as_deref(), Some("a=b; c=d"));
         assert_eq!(shown("anteroom-00ff=x").as_deref(), Some(""));

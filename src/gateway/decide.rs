@@ -44,6 +44,16 @@ pub enum Carried {
     },
 }
 
+impl Carried {
+    /// Whose it is.
+    pub fn proof(&self) -> Option<Proof> {
+        match self {
+            Carried::Nothing => None,
+            Carried::Ticket { proof, .. } | Carried::Pass { proof, .. } => Some(*proof),
+        }
+    }
+}
+
 /// What becomes of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {

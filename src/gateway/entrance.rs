@@ -14,11 +14,11 @@ use super::decide::Carried;
 use super::head::{Client, Head};
 use super::pace::Crowd;
 use super::settings::{self, Cookies};
-use crate::limit::Limiter;
+use crate::limit::{Allowance, Crowded, Limiter};
 use crate::line::{Key, Keyed, Number, Subject, Terms, View};
 use crate::page::{Look, Pages};
 use crate::room::{Proof, Room};
-use crate::token::{Pass, RoomKeys, Scratch, Ticket, Token};
+use crate::token::{MAX_ID, MAX_NAME, Pass, RoomKeys, Scratch, Ticket, Token};
 
 /// A room's way in.
 pub struct Entrance {
@@ -56,6 +56,16 @@ pub struct Identity {
 pub const GENERAL: &str = "general";
 
 impl Identity {
+    /// What an origin that shares a pass key signed beyond our bounds is not ours to sign again.
+    fn within_bounds(self) -> Identity {
+        let fits = |id: &String| id.len() <= MAX_ID;
+        Identity {
+            device_id: self.device_id.filter(fits),
+            user_id: self.user_id.filter(fits),
+            class: if self.class.len() <= MAX_NAME { self.class } else { String::new() },
+        }
+    }
+
     /// The class, by its name.
     pub fn class_name(&self) -> &str {
         if self.class.is_empty() { GENERAL } else { &self.class }
@@ -90,14 +100,6 @@ impl Held<'_> {
         }
     }
 
-    /// Whose it is.
-    pub fn proof(&self) -> Option<Proof> {
-        match self.carried() {
-            Carried::Nothing => None,
-            Carried::Ticket { proof, .. } | Carried::Pass { proof, .. } => Some(proof),
-        }
-    }
-
     /// Who it is about.
     pub fn identity(&self) -> Identity {
         let owned = |text: &Option<Cow<'_, str>>| text.as_deref().map(str::to_owned);
@@ -108,7 +110,8 @@ impl Held<'_> {
                 device_id: owned(device_id),
                 user_id: owned(user_id),
                 class: class.clone().into_owned(),
-            },
+            }
+            .within_bounds(),
         }
     }
 }
@@ -123,16 +126,15 @@ impl Entrance {
     ) -> Entrance {
         let by_address = |limit: &&crate::line::JoinLimit| limit.subject == Subject::Address;
         let joins = settings.line.join_limits.iter().find(by_address);
-        let joins =
-            joins.map(|limit| crate::limit::Allowance { max: limit.max, per_ms: limit.per_ms });
+        let joins = joins.map(|limit| Allowance { max: limit.max, per_ms: limit.per_ms });
         let framed = settings.cookies == Cookies::Partitioned;
         let look = Look { framed, ..settings.look.clone() };
         Entrance {
             pages: Pages::new(room.name(), &look),
             jar: Jar::new(room.name(), settings.cookies, settings.cookie_domain.as_deref()),
-            by_address: Limiter::new(settings.limits.requests_per_address),
-            by_ticket: Limiter::new(settings.limits.requests_per_ticket),
-            joins: Limiter::new(joins),
+            by_address: Limiter::new(settings.limits.requests_per_address, Crowded::Together),
+            by_ticket: Limiter::new(settings.limits.requests_per_ticket, Crowded::Free),
+            joins: Limiter::new(joins, Crowded::Together),
             room,
             keys,
             settings,
@@ -224,6 +226,17 @@ impl Entrance {
         crowd.pause(eta, chance(number, self.room.now_ms()))
     }
 
+    /// Counts a request: by its number if it has one, else by its address.
+    ///
+    /// # Errors
+    /// After how many milliseconds the next one would be allowed.
+    pub fn limit(&self, proof: Option<Proof>, client: &Client, now_ms: u64) -> Result<f64, u64> {
+        match proof {
+            Some(proof) => self.by_ticket.take(proof_key(proof), now_ms),
+            None => self.by_address.take(self.address(client.address), now_ms),
+        }
+    }
+
     /// What the line is told about a newcomer from an address: nothing, until this node has seen half of what
     /// the address may do. So a crowd of strangers costs the store a number each and no more.
     ///
@@ -254,6 +267,14 @@ impl Entrance {
     pub fn subject(&self, kind: &str, name: &str) -> Key {
         self.keys.fingerprint(kind, name)
     }
+}
+
+/// A number as the limits know it.
+pub fn proof_key(proof: Proof) -> Key {
+    let mut key = [0; 16];
+    key[..8].copy_from_slice(&proof.epoch.to_be_bytes());
+    key[8..].copy_from_slice(&proof.number.to_be_bytes());
+    key
 }
 
 /// In 0..1, unlike for every number and moment: enough to keep pages from asking together.

@@ -52,12 +52,11 @@ impl Admission {
     /// By a pass that came with the request.
     pub fn carried(
         entrance: &Arc<Entrance>,
-        proof: Proof,
+        (proof, identity): (Proof, Identity),
         pass: &Pass<'_>,
         token: &[u8],
         renew: bool,
     ) -> Admission {
-        let owned = |text: &Option<std::borrow::Cow<'_, str>>| text.as_deref().map(str::to_owned);
         Admission {
             entrance: entrance.clone(),
             proof,
@@ -66,12 +65,8 @@ impl Admission {
             renew,
             admitted_ms: pass.admitted_at * 1_000,
             expires_at: pass.expires_at,
-            identity: Identity {
-                device_id: owned(&pass.device_id),
-                user_id: owned(&pass.user_id),
-                class: pass.class.clone().into_owned(),
-            },
-            slot: owned(&pass.slot),
+            identity,
+            slot: pass.slot.as_deref().map(str::to_owned),
             user: None,
             app: false,
         }
@@ -141,12 +136,8 @@ impl Forward {
     /// A value that no header can have.
     pub fn dress(&self, request: &mut RequestHeader) -> pingora::Result<()> {
         strip(request, self.client.vouched);
-        let peer = self.client.address.to_string();
-        match request.headers.get("x-forwarded-for").and_then(|value| value.to_str().ok()) {
-            // A trusted proxy wrote it, and the client is in it.
-            Some(_) if self.client.vouched => {}
-            _ => request.insert_header("X-Forwarded-For", peer)?,
-        }
+        // A trusted proxy's list gets longer by the proxy; a stranger's was never there.
+        request.append_header("X-Forwarded-For", self.client.peer.to_string())?;
         let proto = if self.client.secure { "https" } else { "http" };
         request.insert_header("X-Forwarded-Proto", proto)?;
         let Some(admission) = &self.admission else { return Ok(()) };
@@ -260,26 +251,39 @@ impl Admission {
 /// Takes away what only we may say, and what only a trusted proxy may.
 fn strip(request: &mut RequestHeader, vouched: bool) {
     let ours = |name: &str| name.starts_with("x-anteroom-") || name == "x-admission-pass";
-    let about_client = |name: &str| {
-        matches!(name, "forwarded" | "x-real-ip") || name.starts_with("x-forwarded-")
+    let about_client =
+        |name: &str| matches!(name, "forwarded" | "x-real-ip") || name.starts_with("x-forwarded-");
+    // Many an origin takes `x_a` for `x-a`.
+    let is_doomed = |name: &str| match name.contains('_') {
+        true => {
+            let name = name.replace('_', "-");
+            ours(&name) || about_client(&name)
+        }
+        false => ours(name) || (!vouched && about_client(name)),
     };
-    let doomed: Vec<_> = (request.headers.keys())
-        .filter(|name| ours(name.as_str()) || (!vouched && about_client(name.as_str())))
-        .cloned()
-        .collect();
+    let doomed: Vec<_> =
+        request.headers.keys().filter(|name| is_doomed(name.as_str())).cloned().collect();
     for name in doomed {
         request.remove_header(&name);
     }
-    let lines: Vec<Vec<u8>> =
-        request.headers.get_all("cookie").iter().map(|line| line.as_bytes().to_vec()).collect();
-    if lines.iter().any(|line| without_ours(line).is_some()) {
-        request.remove_header("cookie");
-        for line in lines {
-            let rest = without_ours(&line).unwrap_or(line);
-            if !rest.is_empty() {
-                let _ = request.append_header("Cookie", rest);
-            }
-        }
+    strip_cookies(request);
+}
+
+/// Our cookies go, and HTTP/2's several lines become HTTP/1's one (RFC 9113, 8.2.3).
+fn strip_cookies(request: &mut RequestHeader) {
+    let mut lines = request.headers.get_all("cookie").iter();
+    match (lines.next(), lines.next()) {
+        (None, _) => return,
+        (Some(only), None) if without_ours(only.as_bytes()).is_none() => return,
+        _ => {}
+    }
+    let lines = request.headers.get_all("cookie").iter().map(|line| line.as_bytes());
+    let rest = lines.map(|line| without_ours(line).unwrap_or_else(|| line.to_vec()));
+    let rest: Vec<Vec<u8>> = rest.filter(|line| !line.is_empty()).collect();
+    request.remove_header("cookie");
+    if !rest.is_empty() {
+        // Made of what came as a header.
+        let _ = request.insert_header("Cookie", rest.join(&b"; "[..]));
     }
 }
 

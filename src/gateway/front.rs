@@ -154,8 +154,12 @@ pub async fn rejoin(live: &Live, head: &impl Head, client: &Client, body: &[u8])
     let path = to.split('?').next().unwrap_or_default().to_owned();
     let answer = Response::see_other(to);
     let Some(entrance) = live.guarding(head, &path) else { return answer };
+    let now_ms = entrance.room.now_ms();
     let carried = entrance.held(head, client, &mut Scratch::new()).0.carried();
-    let facts = Facts { intent: Intent::Page, carried, now_ms: entrance.room.now_ms() };
+    if entrance.limit(carried.proof(), client, now_ms).is_err() {
+        return answer;
+    }
+    let facts = Facts { intent: Intent::Page, carried, now_ms };
     let over = match decide(&facts, &entrance.room.view()) {
         Decision::Answer(Answer::Over(_)) | Decision::Join => true,
         Decision::Claim(proof) => matches!(
@@ -225,17 +229,14 @@ fn guarded(
     if let Decision::Forward { proof, renew } = decision
         && let (Held::Pass(pass), Some(token)) = (&held, token)
     {
-        let admission = Admission::carried(entrance, proof, pass, token, renew);
+        let whose = (proof, held.identity());
+        let admission = Admission::carried(entrance, whose, pass, token, renew);
         let app = head.get("x-admission-pass").is_some();
         let admission = admission.by(user(head, &client, entrance), app);
         return Verdict::Forward(Box::new(Forward::admitted(origin.clone(), client, admission)));
     }
     let reader = Reader::of(head, intent, client);
-    let limited = match held.proof() {
-        Some(proof) => entrance.by_ticket.take(proof_key(proof), now_ms),
-        None => entrance.by_address.take(entrance.address(client.address), now_ms),
-    };
-    if let Err(retry_ms) = limited {
+    if let Err(retry_ms) = entrance.limit(carried.proof(), &client, now_ms) {
         return Verdict::Answer(entrance.show(&reader, Notice::Limited(retry_ms)));
     }
     let joined_ms = match carried {
@@ -258,7 +259,9 @@ fn guarded(
             });
         }
         // A pass decides to forward only where there is one.
-        Decision::Forward { .. } => return Verdict::Answer(entrance.show(&reader, Notice::Refused)),
+        Decision::Forward { .. } => {
+            return Verdict::Answer(entrance.show(&reader, Notice::Refused));
+        }
     };
     Verdict::Ask(Box::new(Asking {
         entrance: entrance.clone(),
@@ -276,14 +279,6 @@ fn guarded(
 fn user(head: &impl Head, client: &Client, entrance: &Entrance) -> Option<String> {
     let name = entrance.settings.user_header.as_deref().filter(|_| client.vouched)?;
     head.text(&name.to_ascii_lowercase()).map(str::to_owned)
-}
-
-/// A number as the limits know it.
-pub(super) fn proof_key(proof: Proof) -> [u8; 16] {
-    let mut key = [0; 16];
-    key[..8].copy_from_slice(&proof.epoch.to_be_bytes());
-    key[8..].copy_from_slice(&proof.number.to_be_bytes());
-    key
 }
 
 impl Asking {
@@ -343,8 +338,7 @@ impl Asking {
             }
             Ok(Claimed::Waiting | Claimed::Admitted) => {
                 let view = entrance.room.view();
-                let answer =
-                    entrance.show_place(&self.reader, &view, proof, self.joined_ms, false);
+                let answer = entrance.show_place(&self.reader, &view, proof, self.joined_ms, false);
                 Outcome::Answer(answer)
             }
             Ok(Claimed::Over(reason)) => {

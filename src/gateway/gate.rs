@@ -22,7 +22,7 @@ use pingora::protocols::http::ServerSession;
 use pingora::proxy::HttpProxy;
 use pingora::server::ShutdownWatch;
 use tokio::io::{AsyncRead as _, AsyncReadExt as _, AsyncWriteExt as _, ReadBuf};
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::answer::{Response, Shape};
 use super::api::{self, Events, Streams};
@@ -41,6 +41,10 @@ const READ: usize = 16 * 1024;
 /// gets to see the answer instead of a reset.
 const LINGER_BYTES: usize = 256 * 1024;
 const LINGER: Duration = Duration::from_secs(2);
+
+/// At the end of a process, a connection without a request yet is waited for this long: less than what a new process
+/// waits for the old one's answers.
+const FAREWELL: Duration = Duration::from_secs(1);
 
 /// The door.
 pub struct Gate {
@@ -86,7 +90,7 @@ impl Gate {
                 None => return,
             }
         }
-        let _ = stream.shutdown().await;
+        hang_up(&mut stream).await;
     }
 
     /// The next request. `None`: there is none, or it was refused.
@@ -142,7 +146,13 @@ impl Gate {
         tokio::select! {
             biased;
             read = timeout(patience, read_some(stream, unread)) => matches!(read, Ok(Ok(1..))).then_some(()),
-            _ = shutdown.wait_for(|stopping| *stopping) => None,
+            () = async {
+                let _ = shutdown.wait_for(|stopping| *stopping).await;
+                // Whoever has only just come has a request on the way.
+                if first {
+                    sleep(FAREWELL).await;
+                }
+            } => None,
         }
     }
 
@@ -216,7 +226,7 @@ impl Gate {
         if body != Body::None {
             Box::pin(linger(&mut stream)).await;
         } else {
-            let _ = stream.shutdown().await;
+            hang_up(&mut stream).await;
         }
         None
     }
@@ -307,6 +317,11 @@ async fn refuse(stream: &mut Stream, refused: Refused) {
     }
 }
 
+/// Says goodbye; a peer that does not take it is left.
+async fn hang_up(stream: &mut Stream) {
+    let _ = timeout(LINGER, stream.shutdown()).await;
+}
+
 /// Closes our side, and reads on for a moment.
 async fn linger(stream: &mut Stream) {
     let _ = timeout(LINGER, async {
@@ -324,12 +339,7 @@ async fn linger(stream: &mut Stream) {
 }
 
 /// Tells of a place for as long as somebody listens.
-async fn tell(
-    stream: &mut Stream,
-    mut events: Events,
-    shape: Shape,
-    mut shutdown: ShutdownWatch,
-) {
+async fn tell(stream: &mut Stream, mut events: Events, shape: Shape, mut shutdown: ShutdownWatch) {
     let chunked = !shape.old;
     let mut head = Vec::new();
     Events::response_headers().write_open(&mut head, chunked);
@@ -361,5 +371,5 @@ async fn tell(
     if chunked {
         let _ = send(stream, b"0\r\n\r\n", LINGER).await;
     }
-    let _ = stream.shutdown().await;
+    hang_up(stream).await;
 }

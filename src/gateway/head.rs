@@ -66,6 +66,8 @@ pub struct Peer {
 pub struct Client {
     /// The visitor's address.
     pub address: IpAddr,
+    /// The other end of the connection: the visitor, or the last proxy before us.
+    pub peer: IpAddr,
     /// Whether the visitor's own connection is encrypted, which decides what cookies may be called.
     pub secure: bool,
     /// Whether the connection is a trusted proxy's: its word about users counts.
@@ -79,7 +81,12 @@ impl Client {
         let trusts = |address: IpAddr| trusted.iter().any(|net| net.contains(&plain(address)));
         let peer_address = plain(peer.address);
         if trusted.is_empty() || !trusts(peer_address) {
-            return Client { address: peer_address, secure: peer.secure, vouched: false };
+            return Client {
+                address: peer_address,
+                peer: peer_address,
+                secure: peer.secure,
+                vouched: false,
+            };
         }
         let mut address = peer_address;
         let lines: Vec<&[u8]> = head.all("x-forwarded-for").collect();
@@ -101,7 +108,7 @@ impl Client {
             Some(proto) => proto.trim_ascii().eq_ignore_ascii_case(b"https"),
             None => peer.secure,
         };
-        Client { address, secure, vouched: true }
+        Client { address, peer: peer_address, secure, vouched: true }
     }
 }
 

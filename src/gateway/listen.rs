@@ -9,7 +9,7 @@ use std::net::{SocketAddr, TcpListener as StdListener};
 use std::sync::Arc;
 use std::time::Duration;
 
-use pingora::apps::ServerApp as _;
+use arc_swap::ArcSwap;
 use pingora::listeners::tls::Acceptor;
 use pingora::protocols::{ALPN, Stream};
 use pingora::proxy::HttpProxy;
@@ -22,6 +22,8 @@ use tokio::time::{sleep, timeout};
 use super::connection::Connection;
 use super::gate::Gate;
 use super::head::Peer;
+use super::http2;
+use super::live::Live;
 use super::proxy::Proxy;
 
 /// Connections that may wait to be accepted: a flash crowd comes faster than it is welcomed. The system cuts it to
@@ -55,6 +57,8 @@ pub struct Porter {
     pub gate: Arc<Gate>,
     /// HTTP/2.
     pub proxy: Arc<HttpProxy<Proxy>>,
+    /// What is in force.
+    pub live: Arc<ArcSwap<Live>>,
     /// As many as may be there at once.
     pub places: Arc<Semaphore>,
     /// When to stop.
@@ -115,7 +119,7 @@ impl Porter {
 
     async fn attend_secure(self, stream: Stream, address: std::net::IpAddr) {
         match stream.selected_alpn_proto() {
-            Some(ALPN::H2) => _ = self.proxy.process_new(stream, &self.shutdown).await,
+            Some(ALPN::H2) => http2::attend(&self.proxy, &self.live, stream, self.shutdown).await,
             _ => self.gate.attend(stream, Peer { address, secure: true }).await,
         }
     }

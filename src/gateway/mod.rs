@@ -19,6 +19,7 @@ pub mod front;
 pub mod gate;
 pub mod head;
 pub mod http1;
+pub mod http2;
 pub mod intent;
 pub mod listen;
 pub mod live;

@@ -51,7 +51,8 @@ impl Origin {
                 server: server.clone(),
                 problem,
             };
-            let found = tokio::net::lookup_host(server).await.map_err(|error| bad(error.to_string()))?;
+            let found =
+                tokio::net::lookup_host(server).await.map_err(|error| bad(error.to_string()))?;
             let host = server.rsplit_once(':').map_or(server.as_str(), |(host, _)| host);
             let before = names.len();
             names.extend(found.map(|address| (address, host.trim_matches(['[', ']']).to_owned())));

@@ -24,6 +24,7 @@ use super::chaperone::{Watch, accompany};
 use super::forward::{Forward, Order};
 use super::front::{Outcome, REJOIN, Verdict, rejoin};
 use super::head::{Client, Head, Peer};
+use super::http1::Refused;
 use super::intent::Intent;
 use super::live::Live;
 use super::origin::MAX_TRIES;
@@ -40,6 +41,14 @@ const ORDER: Duration = Duration::from_secs(2);
 const LONG_BODY: u64 = 1024 * 1024;
 /// So does a response that has gone on for this long.
 const LONG: Duration = Duration::from_secs(1);
+
+tokio::task_local! {
+    /// Ends an HTTP/2 request whose visitor's time is over: pingora has no place for it in such a session.
+    pub(super) static WATCH: Arc<Watch>;
+}
+
+/// What a body is told that is over its bound.
+const TOO_LARGE: &str = "This request has too long a body.\n";
 
 /// What the gate hands on with a request.
 pub enum Handed {
@@ -66,6 +75,7 @@ pub struct Ctx {
     body_bytes: u64,
     /// When the response began; `None` once somebody stays with it.
     began: Option<Instant>,
+    accompanied: bool,
 }
 
 impl Ctx {
@@ -76,8 +86,11 @@ impl Ctx {
         }
     }
 
-    /// Somebody stays with whoever stays long.
+    /// Somebody stays with whoever stays long; one is enough.
     fn accompany(&mut self) {
+        if std::mem::replace(&mut self.accompanied, true) {
+            return;
+        }
         let watch = self.watch.clone();
         if let Some(admission) = self.forward().and_then(|forward| forward.admission.as_ref()) {
             accompany(&admission.entrance, admission.proof, admission.admitted_ms, &watch);
@@ -87,11 +100,7 @@ impl Ctx {
 
 impl Proxy {
     /// A proxy for what is in force.
-    pub fn new(
-        live: Arc<ArcSwap<Live>>,
-        streams: Arc<Streams>,
-        shutdown: ShutdownWatch,
-    ) -> Proxy {
+    pub fn new(live: Arc<ArcSwap<Live>>, streams: Arc<Streams>, shutdown: ShutdownWatch) -> Proxy {
         Proxy { live, streams, shutdown }
     }
 
@@ -104,8 +113,8 @@ impl Proxy {
         };
         let request = match Whole::of(session.req_header()) {
             Ok(request) => request,
-            Err(why) => {
-                respond(session, &Response::plain(400, why)).await?;
+            Err(Refused(status, why)) => {
+                respond(session, &Response::plain(status, why)).await?;
                 return Ok(None);
             }
         };
@@ -117,15 +126,13 @@ impl Proxy {
                 Outcome::Answer(answer) => answer,
                 Outcome::Forward(forward) => return Ok(Some(Handed::Forward(forward))),
             },
-            Verdict::Events(client) => {
-                match api::events(&live, &self.streams, &request, &client) {
-                    Err(answer) => answer,
-                    Ok(events) => {
-                        tell(session, events, self.shutdown.clone()).await?;
-                        return Ok(None);
-                    }
+            Verdict::Events(client) => match api::events(&live, &self.streams, &request, &client) {
+                Err(answer) => answer,
+                Ok(events) => {
+                    tell(session, events, self.shutdown.clone()).await?;
+                    return Ok(None);
                 }
-            }
+            },
         };
         respond(session, &answer).await?;
         Ok(None)
@@ -138,20 +145,26 @@ impl Proxy {
                 let expects = whole.lists("expect", "100-continue");
                 (api::Request::of(&self.live.load(), &whole), expects)
             }
-            Err(why) => return respond(session, &Response::plain(400, why)).await,
+            Err(Refused(status, why)) => {
+                return respond(session, &Response::plain(status, why)).await;
+            }
         };
         if expects {
             session.write_continue_response().await?;
         }
-        let mut body = Vec::new();
-        while let Some(part) = session.read_request_body().await? {
-            body.extend_from_slice(&part);
-            if body.len() > api::MAX_BODY {
-                session.set_keepalive(None);
-                return respond(session, &api::too_large()).await;
-            }
-        }
         let live = self.live.load_full();
+        let body = match timeout(live.bounds.body_timeout, read_call(session)).await {
+            Ok(body) => body?,
+            Err(_) => {
+                session.set_keepalive(None);
+                let late = api::error(408, "timeout", "the body of this call took too long");
+                return respond(session, &late).await;
+            }
+        };
+        let Some(body) = body else {
+            session.set_keepalive(None);
+            return respond(session, &api::too_large()).await;
+        };
         let answer = match endpoint {
             REJOIN => rejoin(&live, &request, &client, &body).await,
             _ => api::call(&live, request, client, endpoint, &body).await,
@@ -165,11 +178,16 @@ impl ProxyHttp for Proxy {
     type CTX = Ctx;
 
     fn new_ctx(&self) -> Ctx {
-        Ctx::default()
+        Ctx { watch: WATCH.try_with(Arc::clone).unwrap_or_default(), ..Ctx::default() }
     }
 
     /// The gate's judgement comes with the request.
-    fn on_connection_reuse(&self, _: &mut Session, ctx: &mut Ctx, with: Box<dyn Any + Send + Sync>) {
+    fn on_connection_reuse(
+        &self,
+        _: &mut Session,
+        ctx: &mut Ctx,
+        with: Box<dyn Any + Send + Sync>,
+    ) {
         if let Ok(handed) = with.downcast::<(Handed, Arc<Watch>)>() {
             let (handed, watch) = *handed;
             (ctx.handed, ctx.watch) = (Some(handed), watch);
@@ -177,6 +195,8 @@ impl ProxyHttp for Proxy {
     }
 
     async fn request_filter(&self, session: &mut Session, ctx: &mut Ctx) -> Result<bool> {
+        // HTTP/2 knows no other deadline for a reader that does not read.
+        session.set_write_timeout(Some(self.live.load().bounds.body_timeout));
         if ctx.handed.is_none() {
             ctx.handed = self.judge(session).await?;
         }
@@ -193,7 +213,7 @@ impl ProxyHttp for Proxy {
         let length: Option<u64> = length.and_then(|value| value.to_str().ok()?.parse().ok());
         if length > self.live.load().bounds.body_bytes.or(length) {
             session.set_keepalive(None);
-            respond(session, &api::too_large()).await?;
+            respond(session, &Response::plain(413, TOO_LARGE)).await?;
             return Ok(true);
         }
         let chunked = session.req_header().headers.contains_key("transfer-encoding");
@@ -323,7 +343,12 @@ impl ProxyHttp for Proxy {
         error
     }
 
-    async fn fail_to_proxy(&self, session: &mut Session, error: &Error, ctx: &mut Ctx) -> FailToProxy {
+    async fn fail_to_proxy(
+        &self,
+        session: &mut Session,
+        error: &Error,
+        ctx: &mut Ctx,
+    ) -> FailToProxy {
         let status = status_of(error);
         let untold = session.response_written().is_none();
         if status > 0 && untold {
@@ -337,7 +362,25 @@ impl ProxyHttp for Proxy {
 
     /// Visitors who leave are no errors of ours; a failing origin is one line.
     fn suppress_error_log(&self, _: &Session, _: &Ctx, error: &Error) -> bool {
-        *error.esource() == ErrorSource::Downstream
+        let hung_up = matches!(
+            error.etype(),
+            ErrorType::WriteError
+                | ErrorType::WriteTimedout
+                | ErrorType::ReadError
+                | ErrorType::ReadTimedout
+                | ErrorType::ConnectionClosed
+        );
+        match error.esource() {
+            ErrorSource::Downstream => true,
+            ErrorSource::Unset => hung_up,
+            ErrorSource::Upstream | ErrorSource::Internal => false,
+        }
+    }
+
+    /// Without the query: tickets come in it.
+    fn request_summary(&self, session: &Session, _: &Ctx) -> String {
+        let request = session.req_header();
+        format!("{} {}", request.method, request.uri.path())
     }
 }
 
@@ -362,7 +405,7 @@ impl Proxy {
             (502..=504, show::Form::Html) => show::html(pages, &reader, status, &page),
             (502..=504, show::Form::Json) => api::error(status, "origin_unavailable", said),
             (502..=504, show::Form::Plain) => Response::plain(status, said),
-            (413, _) => api::too_large(),
+            (413, _) => Response::plain(413, TOO_LARGE),
             _ => Response::plain(status, "This request could not be served.\n"),
         };
         match admission.filter(|admission| admission.hand_out) {
@@ -379,13 +422,17 @@ fn status_of(error: &Error) -> u16 {
     match (error.etype(), error.esource()) {
         (ErrorType::HTTPStatus(status), _) => *status,
         (
-            ErrorType::ConnectTimedout | ErrorType::ReadTimedout | ErrorType::WriteTimedout
+            ErrorType::ConnectTimedout
+            | ErrorType::ReadTimedout
+            | ErrorType::WriteTimedout
             | ErrorType::TLSHandshakeTimedout,
             ErrorSource::Upstream,
         ) => 504,
         (_, ErrorSource::Upstream) => 502,
         (
-            ErrorType::WriteError | ErrorType::ReadError | ErrorType::ConnectionClosed
+            ErrorType::WriteError
+            | ErrorType::ReadError
+            | ErrorType::ConnectionClosed
             | ErrorType::WriteTimedout,
             ErrorSource::Downstream,
         ) => 0,
@@ -393,6 +440,18 @@ fn status_of(error: &Error) -> u16 {
         (_, ErrorSource::Downstream) => 400,
         (_, ErrorSource::Internal | ErrorSource::Unset) => 500,
     }
+}
+
+/// The body of a call; `None` if it is too long.
+async fn read_call(session: &mut Session) -> Result<Option<Vec<u8>>> {
+    let mut body = Vec::new();
+    while let Some(part) = session.read_request_body().await? {
+        body.extend_from_slice(&part);
+        if body.len() > api::MAX_BODY {
+            return Ok(None);
+        }
+    }
+    Ok(Some(body))
 }
 
 /// A session whose time is over ends with the next thing said.
@@ -476,23 +535,30 @@ struct Whole<'a> {
 impl<'a> Whole<'a> {
     /// # Errors
     /// What is wrong with it.
-    fn of(header: &'a RequestHeader) -> std::result::Result<Whole<'a>, &'static str> {
+    fn of(header: &'a RequestHeader) -> std::result::Result<Whole<'a>, Refused> {
         let target = header.uri.path_and_query().map_or("/", |target| target.as_str());
+        if !target.starts_with('/') {
+            return Err(Refused(400, "A target is a path or an address.\n"));
+        }
+        if matches!(header.method.as_str(), "CONNECT" | "TRACE") {
+            return Err(Refused(405, "This method is not served.\n"));
+        }
         let mut hosts = header.headers.get_all("host").iter();
         let named = match (hosts.next(), hosts.next()) {
-            (Some(host), None) => Some(host.to_str().map_err(|_| "No such host.\n")?),
+            (Some(host), None) => Some(host.to_str().map_err(|_| Refused(400, "No such host.\n"))?),
             (None, _) => None,
-            (Some(_), Some(_)) => return Err("A request has one Host.\n"),
+            (Some(_), Some(_)) => return Err(Refused(400, "A request has one Host.\n")),
         };
         let host = match (header.uri.authority().map(|host| host.as_str()), named) {
             (Some(host), Some(other)) if !host.eq_ignore_ascii_case(other) => {
-                return Err("Target and Host differ.\n");
+                return Err(Refused(400, "Target and Host differ.\n"));
             }
             (Some(host), _) | (None, Some(host)) => host,
-            (None, None) => "",
+            (None, None) if header.version == http::Version::HTTP_10 => "",
+            (None, None) => return Err(Refused(400, "A request needs a Host.\n")),
         };
         if host.contains('@') {
-            return Err("No such host.\n");
+            return Err(Refused(400, "No such host.\n"));
         }
         Ok(Whole { header, target, host })
     }

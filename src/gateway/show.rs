@@ -103,6 +103,10 @@ impl Entrance {
         joined_ms: u64,
         fresh: bool,
     ) -> Response {
+        // A frame would not show it: whose place it is must be seen in the address.
+        if reader.intent == Intent::Frame {
+            return self.show(reader, Notice::Frame);
+        }
         let status = self.settings.queued_status;
         let position = view.position(proof.number);
         let pause = self.pause(view, proof.number, position).as_secs().max(1);
@@ -111,8 +115,10 @@ impl Entrance {
                 let body = api::place(self, view, proof, joined_ms, None);
                 Response::json(refusing(status), body).retry_after(pause)
             }
-            Form::Plain => words(refusing(status), "There is a line. It is not your turn yet.\n")
-                .retry_after(pause),
+            Form::Plain => {
+                Response::plain(refusing(status), "There is a line. It is not your turn yet.\n")
+                    .retry_after(pause)
+            }
             Form::Html => {
                 let paused = view.is_paused();
                 let place = Place {
@@ -180,13 +186,9 @@ impl Entrance {
         let answer = match reader.form {
             Form::Html => html(&self.pages, reader, status, &page),
             Form::Json => api::error(refusing(status), code, said),
-            Form::Plain => words(refusing(status), said),
+            Form::Plain => Response::plain(refusing(status), said),
         };
-        match retry {
-            Some(seconds) => answer.retry_after(seconds),
-            None if reader.form != Form::Html => answer.retry_after(SOON),
-            None => answer,
-        }
+        answer.retry_after(retry.unwrap_or(SOON))
     }
 }
 
@@ -210,8 +212,4 @@ pub fn html(pages: &Pages, reader: &Reader, status: u16, page: &Page<'_>) -> Res
 /// A program must not take a waiting room's answer for what it asked for.
 fn refusing(status: u16) -> u16 {
     if status < 400 { 503 } else { status }
-}
-
-fn words(status: u16, said: &'static str) -> Response {
-    Response::plain(status, said)
 }

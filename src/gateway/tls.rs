@@ -27,12 +27,9 @@ impl Certificate {
         read(cert, key).map(|found| Certificate(ArcSwap::from_pointee(found)))
     }
 
-    /// Reads them again. Connections that are open stay as they are.
-    ///
-    /// # Errors
-    /// What is wrong with them; the old ones stay in use then.
-    pub fn reread(&self, cert: &Path, key: &Path) -> Result<(), String> {
-        read(cert, key).map(|found| self.0.store(Arc::new(found)))
+    /// Another one from now on. Connections that are open stay as they are.
+    pub fn replace(&self, with: Certificate) {
+        self.0.store(with.0.load_full());
     }
 
     /// What shakes hands with it.
@@ -68,7 +65,8 @@ pub fn check(cert: &Path, key: &Path) -> Result<(), String> {
 }
 
 fn read(cert: &Path, key: &Path) -> Result<CertifiedKey, String> {
-    let named = |path: &Path, problem: &dyn std::fmt::Display| format!("{}: {problem}", path.display());
+    let named =
+        |path: &Path, problem: &dyn std::fmt::Display| format!("{}: {problem}", path.display());
     let chain = CertificateDer::pem_file_iter(cert).map_err(|error| named(cert, &error))?;
     let chain: Result<Vec<_>, _> = chain.collect();
     let chain = chain.map_err(|error| named(cert, &error))?;

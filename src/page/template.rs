@@ -60,7 +60,7 @@ pub(super) struct Room {
 
 /// Reloads a page whose client did not load: in a crowd any one request may fail, and a page that
 /// never asks again loses its visitor's place.
-pub(super) const WATCHDOG: &str = "setTimeout(function(){self.anteroom||location.replace(location.pathname+location.search)},3e4)";
+pub(super) const WATCHDOG: &str = "setTimeout(function(){self.anteroom||location.replace(location.origin+location.pathname+location.search)},3e4)";
 
 /// A quiet blue.
 const ACCENT: colour::Colour = [0x2f, 0x5b, 0xd7];

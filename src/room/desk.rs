@@ -36,6 +36,8 @@ pub enum Busy {
 type Asked<Q, A> = VecDeque<(Q, Sender<A>)>;
 
 pub(super) struct Desk {
+    /// Nobody listens any more.
+    closed: bool,
     /// Of every number here.
     epoch: u64,
     /// The last batch's.
@@ -76,6 +78,7 @@ pub(super) struct Said {
 impl Desk {
     pub(super) fn new(offer: Offer) -> Desk {
         Desk {
+            closed: false,
             epoch: 0,
             sequence: 0,
             offer,
@@ -112,6 +115,22 @@ impl Desk {
             dismiss(&mut self.ends, Done::Stale);
         }
         epoch == self.epoch
+    }
+
+    /// Drops every question, and refuses all that follow.
+    pub(super) fn close(&mut self) {
+        self.closed = true;
+        self.newcomers.clear();
+        self.claims.clear();
+        self.renewals.clear();
+        self.leaves.clear();
+        self.ends.clear();
+        self.commands.clear();
+    }
+
+    /// Whether anybody listens.
+    pub(super) fn check_open(&self) -> Result<(), Busy> {
+        if self.closed { Err(Busy::Dropped) } else { Ok(()) }
     }
 
     pub(super) fn offer(&mut self, offer: Offer) {

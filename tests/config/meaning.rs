@@ -34,7 +34,6 @@ fn the_defaults_are_those_that_were_promised() {
     );
     assert!(plan.keys.signing.is_empty() && plan.keys.pass.is_empty());
     assert_eq!((plan.log.level, plan.log.format), (LogLevel::Info, LogFormat::Auto));
-    assert_eq!(plan.log.access, None);
 
     let gateway = plan.gateway;
     assert_eq!(gateway.listen, ["0.0.0.0:8080"]);

@@ -21,7 +21,13 @@ fn guard(room: &str, hosts: &[&str], paths: &[&str]) -> Guard {
 
 /// A GET from nowhere in particular.
 fn get<'a>(host: &'a str, path: &'a str) -> Asked<'a> {
-    Asked { host, path, method: "GET", address: IpAddr::from([192, 0, 2, 7]), header: &|_, _| false }
+    Asked {
+        host,
+        path,
+        method: "GET",
+        address: IpAddr::from([192, 0, 2, 7]),
+        header: &|_, _| false,
+    }
 }
 
 /// The room that guards it.
@@ -156,7 +162,8 @@ fn exceptions_by_address_header_and_method() {
     assert!(matches!(routes.way(&Asked { method: "options", ..plain }), Way::Guarded { .. }));
     assert_eq!(routes.way(&Asked { address: IpAddr::from([198, 51, 100, 9]), ..plain }), by);
     for (value, expected) in [("s3cret", true), ("s3cre", false), ("s3crets", false), ("", false)] {
-        let header = |name: &str, wanted: &[u8]| name == "x-probe" && same(value.as_bytes(), wanted);
+        let header =
+            |name: &str, wanted: &[u8]| name == "x-probe" && same(value.as_bytes(), wanted);
         let way = routes.way(&Asked { header: &header, ..plain });
         assert_eq!(way == by, expected, "{value:?}");
     }

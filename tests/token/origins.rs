@@ -58,9 +58,11 @@ fn programs_for_origins_agree_with_us() {
 }
 
 fn judge(language: &str, run: &[&str]) {
-    for (file, room) in
-        [("v1-pass-app", "acme/summer-sale"), ("v1-pass-browser", "sale"), ("v1-pass-shared", "sale")]
-    {
+    for (file, room) in [
+        ("v1-pass-app", "acme/summer-sale"),
+        ("v1-pass-browser", "sale"),
+        ("v1-pass-shared", "sale"),
+    ] {
         let path = format!("{}/tests/token/golden/{file}.txt", env!("CARGO_MANIFEST_DIR"));
         let text = fs::read_to_string(path).expect("a golden file");
         let get = |name: &str| {

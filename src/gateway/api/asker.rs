@@ -13,8 +13,8 @@ use super::request::{bearer, value};
 use super::{error, log};
 use crate::gateway::answer::Response;
 use crate::gateway::decide::Carried;
+use crate::gateway::entrance::proof_key;
 use crate::gateway::entrance::{Entrance, Identity};
-use crate::gateway::front::proof_key;
 use crate::gateway::head::{Client, Head};
 use crate::gateway::live::Live;
 use crate::room::Proof;
@@ -103,7 +103,7 @@ pub(super) fn find<'a>(
                 held = at.map(|entrance| entrance.read(&token, &mut scratch).carried());
             }
             let known = at.zip(held).and_then(|(entrance, carried)| {
-                let proof = proof(carried)?;
+                let proof = carried.proof()?;
                 Some(Asker { entrance, named: true, token, proof, carried })
             });
             known.ok_or_else(|| match at.or(entrance) {
@@ -115,7 +115,7 @@ pub(super) fn find<'a>(
             let Some(entrance) = entrance else { return Err(which_room()) };
             let (held, token) = entrance.held(head, client, &mut scratch);
             let carried = held.carried();
-            match (proof(carried), token) {
+            match (carried.proof(), token) {
                 (Some(proof), Some(token)) => Ok(Asker {
                     entrance,
                     named: false,
@@ -136,13 +136,6 @@ pub(super) fn find<'a>(
 
 fn which_room() -> Response {
     bad("missing_event_id", "there is not exactly one room on this host: say which in event_id")
-}
-
-fn proof(carried: Carried) -> Option<Proof> {
-    match carried {
-        Carried::Nothing => None,
-        Carried::Ticket { proof, .. } | Carried::Pass { proof, .. } => Some(proof),
-    }
 }
 
 /// A refusal of somebody without a place, unless their address was refused too often.

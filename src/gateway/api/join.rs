@@ -13,14 +13,14 @@ use super::asker::{self, count_address, room};
 use super::error::{bad, put_error, queue_disabled, queue_full, rate_limited};
 use super::fields::{Fields, id};
 use super::json::Json;
-use super::request::{Request, bearer, from_our_page, header, must_be_json};
+use super::request::{Request, bearer, from_our_page, header, must_be_json, not_from_elsewhere};
 use super::status::{Place, State};
 use super::turn::{self, Grant, Turn};
 use super::verdict::{Verdict, judge};
 use super::{Response, log};
 use crate::gateway::decide::Carried;
+use crate::gateway::entrance::proof_key;
 use crate::gateway::entrance::{Entrance, GENERAL, Identity};
-use crate::gateway::front::proof_key;
 use crate::gateway::head::Client;
 use crate::gateway::live::Live;
 use crate::line::{Joined, Key, Keyed, Refusal, Standing, Subject};
@@ -126,6 +126,7 @@ pub(super) async fn join(
     strict: bool,
 ) -> Result<Response, Response> {
     let began = Instant::now();
+    not_from_elsewhere(request)?;
     must_be_json(request)?;
     let fields = Fields::read(body)?;
     let entrance = match fields.text("event_id", "invalid_event_id")? {

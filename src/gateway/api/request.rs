@@ -141,6 +141,19 @@ pub(super) fn from_our_page(head: &impl Head, client: &Client) -> Result<(), Res
     }
 }
 
+/// A page of another site must not use up what its visitors may do here.
+///
+/// # Errors
+/// 403.
+pub(super) fn not_from_elsewhere(head: &impl Head) -> Result<(), Response> {
+    match head.get("sec-fetch-site").map(<[u8]>::trim_ascii) {
+        Some(b"cross-site") => {
+            Err(error(403, "cross_site", "pages of other sites may not join for their visitors"))
+        }
+        _ => Ok(()),
+    }
+}
+
 fn is_ours(origin: &str, head: &impl Head, client: &Client) -> bool {
     let scheme = if client.secure { "https://" } else { "http://" };
     let host = origin.trim().strip_prefix(scheme);
@@ -207,7 +220,10 @@ mod tests {
     use super::*;
 
     fn client(secure: bool) -> Client {
-        Client { address: [192, 0, 2, 1].into(), secure, vouched: false }
+        {
+            let address = [192, 0, 2, 1].into();
+            Client { address, peer: address, secure, vouched: false }
+        }
     }
 
     #[test]

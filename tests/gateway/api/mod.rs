@@ -138,7 +138,7 @@ struct House {
 
 fn client(address: &str) -> Client {
     let address: IpAddr = address.parse().expect("an address");
-    Client { address, secure: true, vouched: false }
+    Client { address, peer: address, secure: true, vouched: false }
 }
 
 /// A room where everybody waits until they are let in by hand.
