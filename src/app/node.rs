@@ -97,6 +97,8 @@ pub struct Node {
     connections: usize,
     running: Mutex<Running>,
     store: Mutex<Option<Arc<dyn Store>>>,
+    /// Those who take connections in.
+    porters: Mutex<Vec<JoinHandle<()>>>,
 }
 
 /// What goes on in the background for a configuration.
@@ -216,6 +218,7 @@ impl Node {
             connections,
             running: Mutex::new(running),
             store: Mutex::new(Some(opened.store)),
+            porters: Mutex::default(),
         });
         let streams = Streams::new();
         let proxy = Arc::new(proxy(&live, &streams, &shutdown));
@@ -242,7 +245,8 @@ impl Node {
             };
             let protocol = if acceptor.is_some() { "https" } else { "http" };
             tracing::info!(event = "node.listening", %address, protocol, "listening");
-            tokio::spawn(porter.clone().welcome(listener, acceptor));
+            let welcoming = tokio::spawn(porter.clone().welcome(listener, acceptor));
+            self.porters.lock().unwrap_or_else(PoisonError::into_inner).push(welcoming);
         }
         Ok(())
     }
@@ -285,6 +289,12 @@ impl Node {
 
     /// Until nothing is under way, or this long.
     pub async fn idle(&self, patience: Duration) {
+        // Until then a connection may be on its way to a place.
+        let porters =
+            std::mem::take(&mut *self.porters.lock().unwrap_or_else(PoisonError::into_inner));
+        for porter in porters {
+            let _ = porter.await;
+        }
         let all = u32::try_from(self.connections).unwrap_or(u32::MAX);
         let _ = timeout(patience, self.places.acquire_many(all)).await;
     }

@@ -3,7 +3,7 @@
 //!
 //! Owns the renewals of a request that goes on and on. Knows nothing of what goes through it.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -48,6 +48,40 @@ impl Watch {
             self.called.notified().await;
         }
     }
+}
+
+/// How a body comes along.
+#[derive(Debug, Default)]
+pub struct Progress {
+    /// Parts so far.
+    parts: AtomicU64,
+    whole: AtomicBool,
+}
+
+impl Progress {
+    /// Another part came; the last, if it is the `end`.
+    pub fn step(&self, end: bool) {
+        self.parts.fetch_add(1, Ordering::Relaxed);
+        self.whole.fetch_or(end, Ordering::Relaxed);
+    }
+}
+
+/// Ends a request whose body has stopped for this long: pingora has no such deadline for HTTP/2.
+pub fn hurry(progress: &Arc<Progress>, patience: Duration, watch: &Arc<Watch>) {
+    let (progress, watch) = (progress.clone(), Arc::downgrade(watch));
+    tokio::spawn(async move {
+        loop {
+            let before = progress.parts.load(Ordering::Relaxed);
+            sleep(patience).await;
+            let Some(watch) = watch.upgrade() else { return };
+            if progress.whole.load(Ordering::Relaxed) {
+                return;
+            }
+            if progress.parts.load(Ordering::Relaxed) == before {
+                return watch.close();
+            }
+        }
+    });
 }
 
 /// Stays with a request until it is over, or its visitor's time is.

@@ -27,6 +27,7 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 use super::answer::{Response, Shape};
 use super::api::{self, Events, Streams};
 use super::chaperone::Watch;
+use super::fence::Fence;
 use super::front::{Outcome, Verdict};
 use super::head::{Head as _, Peer};
 use super::http1::{Body, Http1, Refused, Storage};
@@ -58,6 +59,8 @@ pub struct Gate {
 struct Judged {
     length: usize,
     body: Body,
+    /// To another protocol: what follows the head is that one's.
+    upgrades: bool,
     shape: Shape,
     step: Step,
 }
@@ -176,7 +179,8 @@ impl Gate {
         };
         let persists = head.persists && head.body == Body::None && !*self.shutdown.borrow();
         let shape = Shape { head_only: head.method() == "HEAD", persists, old: head.old };
-        Ok(Some(Judged { length: head.length, body: head.body, shape, step }))
+        let upgrades = head.get("upgrade").is_some();
+        Ok(Some(Judged { length: head.length, body: head.body, upgrades, shape, step }))
     }
 
     /// Does what a request comes to. The connection comes back if it may be used again.
@@ -186,7 +190,7 @@ impl Gate {
         judged: Judged,
         unread: &mut BytesMut,
     ) -> Option<Stream> {
-        let Judged { length, body, shape, step } = judged;
+        let Judged { length, body, upgrades, shape, step } = judged;
         let handed = match step {
             Step::Verdict(Verdict::Answer(answer)) => {
                 return self.answer(stream, &answer, length, body, shape, unread).await;
@@ -206,7 +210,7 @@ impl Gate {
             // Made into events or an answer where the head was at hand.
             Step::Verdict(Verdict::Events(_)) => return None,
         };
-        self.hand_on(stream, handed, length, body, unread).await
+        self.hand_on(stream, handed, length, (body, upgrades), unread).await
     }
 
     async fn answer(
@@ -238,7 +242,7 @@ impl Gate {
         stream: Stream,
         handed: Handed,
         length: usize,
-        body: Body,
+        (body, upgrades): (Body, bool),
         unread: &mut BytesMut,
     ) -> Option<Stream> {
         let rest = match body {
@@ -246,8 +250,8 @@ impl Gate {
             _ => BytesMut::new(),
         };
         let bounds = self.live.load().bounds;
-        let mut session = ServerSession::new_http1(stream);
-        session.set_keepalive(Some(bounds.idle_timeout.as_secs().max(1)));
+        let fenced = body == Body::None && !upgrades;
+        let mut session = ServerSession::new_http1(Box::new(Fence::new(stream, fenced)));
         session.set_read_timeout(Some(bounds.body_timeout));
         session.set_write_timeout(Some(bounds.body_timeout));
         let ServerSession::H1(http1) = &mut session else { return None };
@@ -259,8 +263,11 @@ impl Gate {
             reused = self.proxy.process_new_http(session, &self.shutdown) => reused,
             () = watch.closed() => None,
         };
+        let fence = reused?.consume().0.into_any().downcast::<Fence>().ok()?;
+        let (stream, early) = fence.open();
         *unread = rest;
-        reused.map(|reused| reused.consume().0)
+        unread.extend_from_slice(&early);
+        Some(stream)
     }
 }
 

@@ -192,7 +192,7 @@ fn host<'b>(
     if !host.bytes().all(plain) || (host.is_empty() && !old) {
         return Err(BAD("No such host.\n"));
     }
-    if authority.is_some_and(|authority| !authority.eq_ignore_ascii_case(host)) {
+    if authority.is_some_and(|authority| authority != host) {
         return Err(BAD("Target and Host differ.\n"));
     }
     Ok(host)

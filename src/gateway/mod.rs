@@ -14,6 +14,7 @@ pub mod connection;
 pub mod cookie;
 pub mod decide;
 pub mod entrance;
+pub mod fence;
 pub mod forward;
 pub mod front;
 pub mod gate;

@@ -20,7 +20,7 @@ use tokio::time::timeout;
 
 use super::answer::{Response, with_date};
 use super::api::{self, Streams};
-use super::chaperone::{Watch, accompany};
+use super::chaperone::{Progress, Watch, accompany, hurry};
 use super::forward::{Forward, Order};
 use super::front::{Outcome, REJOIN, Verdict, rejoin};
 use super::head::{Client, Head, Peer};
@@ -76,6 +76,7 @@ pub struct Ctx {
     /// When the response began; `None` once somebody stays with it.
     began: Option<Instant>,
     accompanied: bool,
+    progress: Arc<Progress>,
 }
 
 impl Ctx {
@@ -220,6 +221,9 @@ impl ProxyHttp for Proxy {
         if chunked || length.is_some_and(|length| length > LONG_BODY) {
             ctx.accompany();
         }
+        if session.req_header().version == http::Version::HTTP_2 && !session.is_body_empty() {
+            hurry(&ctx.progress, self.live.load().bounds.body_timeout, &ctx.watch);
+        }
         start_renewal(ctx);
         Ok(false)
     }
@@ -228,9 +232,10 @@ impl ProxyHttp for Proxy {
         &self,
         _session: &mut Session,
         body: &mut Option<Bytes>,
-        _end: bool,
+        end: bool,
         ctx: &mut Ctx,
     ) -> Result<()> {
+        ctx.progress.step(end);
         ctx.body_bytes += body.as_ref().map_or(0, |part| part.len() as u64);
         let bound = self.live.load().bounds.body_bytes;
         if bound.is_some_and(|bound| ctx.body_bytes > bound) {

@@ -66,6 +66,8 @@ pub struct View {
     ended: Endings,
     ended_serial: u64,
     settings: Option<Arc<(u64, Settings)>>,
+    /// Who was here by these bits and has left since, in order: the bits are as old as the last sweep.
+    left: Arc<Vec<Number>>,
 }
 
 /// The bitmaps, with the number of live places before every eighth word.
@@ -82,6 +84,9 @@ struct Head {
     /// Number, place and standing, by number.
     members: Vec<(Number, Number, Standing)>,
 }
+
+/// Who left since the last sweep, at most: 80 KB. Beyond it, the next sweep tells.
+const MAX_LEFT: usize = 10_000;
 
 /// Words between two counts: 512 places are one or two cache lines to count through, and the counts
 /// of ten million places are 78 KB.
@@ -173,11 +178,13 @@ impl View {
         }
         if self.counts.epoch != reply.counts.epoch {
             self.ended = Endings::default();
+            self.left = Arc::default();
         }
         self.counts = reply.counts;
         let Update { bits, express, ended, settings } = &reply.update;
         if let Some(bits) = bits {
             self.bits = Arc::new(Bits::new(bits.clone()));
+            self.left = Arc::default();
         }
         if let Some(express) = express {
             self.head = Arc::new(Head::new(express.clone()));
@@ -190,6 +197,17 @@ impl View {
             let news = ended.iter().map(|(_, number, why)| (*number, *why));
             self.ended.add(news, self.counts.clock_ms, keep_ms);
             self.ended_serial = *last;
+        }
+    }
+
+    /// Somebody left, by this node's own word: nobody is to be told otherwise until the next sweep.
+    pub fn leave(&mut self, number: Number) {
+        let here = self.standing(number) == Standing::Waiting && !self.is_express(number);
+        if here && self.left.len() < MAX_LEFT {
+            let mut left = Vec::clone(&self.left);
+            let at = left.partition_point(|other| *other < number);
+            left.insert(at, number);
+            self.left = Arc::new(left);
         }
     }
 
@@ -229,7 +247,8 @@ impl View {
         };
         let upto = place.saturating_sub(1).max(released);
         let ordinary = self.bits.live_upto(upto) - self.bits.live_upto(released);
-        Some(ordinary + express + 1)
+        let gone = |place| self.left.partition_point(|number| *number <= place) as u64;
+        Some((ordinary + express + 1).saturating_sub(gone(upto) - gone(released)).max(1))
     }
 
     /// Where a number stands, as far as this node knows: the table of the parent's documentation.
@@ -246,6 +265,9 @@ impl View {
         }
         if let Some((_, standing)) = self.head.find(number) {
             return standing;
+        }
+        if self.left.binary_search(&number).is_ok() {
+            return Standing::Expired(Reason::Ended(Ending::Left));
         }
         match () {
             () if Bits::get(used, *from, number) => Standing::Expired(Reason::Used),

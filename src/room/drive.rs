@@ -11,7 +11,7 @@ use tokio::time::{sleep, timeout};
 use super::desk::Said;
 use super::{Proof, Room};
 use crate::clock;
-use crate::line::{Batch, Known, Reply, Taken, View};
+use crate::line::{Batch, Done, Known, Reply, Taken, View};
 use crate::store::{Store, StoreError};
 
 /// Between two exchanges at least: 200 a second are enough for anybody, and what a crowd says in 5 ms is
@@ -54,7 +54,7 @@ impl Room {
         loop {
             self.address(&mut said.batch);
             let Some(reply) = self.exchange(store, &said.batch).await else { return };
-            self.absorb(&reply);
+            self.absorb(&reply, &said.batch);
             match reply.taken {
                 Taken::Applied | Taken::Repeated => {
                     let unwanted = said.told(&reply);
@@ -105,11 +105,16 @@ impl Room {
         }
     }
 
-    fn absorb(&self, reply: &Reply) {
+    fn absorb(&self, reply: &Reply, batch: &Batch) {
         let ahead_ms = reply.wall_ms.cast_signed() - clock::now_ms().cast_signed();
         self.ahead_ms.store(ahead_ms, Ordering::Relaxed);
         let mut view = View::clone(&self.view.load());
         view.absorb(reply);
+        if batch.epoch == reply.counts.epoch {
+            let done = batch.leaves.iter().zip(&reply.leaves);
+            done.filter(|(_, done)| **done == Done::Freed)
+                .for_each(|(number, _)| view.leave(*number));
+        }
         let mut desk = self.desk();
         desk.enter_epoch(view.counts().epoch);
         if let Some(settings) = view.settings() {

@@ -185,11 +185,13 @@ fn a_browser_in_line_joins_no_second_time() {
             house.ask(&post("queue/join").with("cookie", &*cookie).of_our_page(), body).await;
         assert_eq!(told.status, 200);
         assert!(cookie.ends_with(told.text("queue_id")));
-        // From another site the cookie says nothing, and this is somebody new.
-        let elsewhere =
-            post("queue/join").with("cookie", &*cookie).with("sec-fetch-site", "cross-site");
-        let told = house.ask(&elsewhere, body).await;
+        // From a neighbour the cookie says nothing, and this is somebody new; from another site nobody joins.
+        let from = |site: &'static str| {
+            post("queue/join").with("cookie", &*cookie).with("sec-fetch-site", site)
+        };
+        let told = house.ask(&from("same-site"), body).await;
         assert_eq!(told.body["position"], proof.number + 1);
+        house.ask(&from("cross-site"), body).await.is(403, "cross_site");
     });
 }
 

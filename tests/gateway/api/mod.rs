@@ -22,7 +22,7 @@ use anteroom::gateway::head::{Client, Head};
 use anteroom::gateway::live::Live;
 use anteroom::gateway::route::{Guard, Routes};
 use anteroom::gateway::settings::{self, Bounds, Cookies, Limits};
-use anteroom::line::{Command, JoinLimit, Mode, Offer, Settings, Subject};
+use anteroom::line::{Command, JoinLimit, Mode, Offer, Pace, Rate, Settings, Subject};
 use anteroom::page::{Look, Pages};
 use anteroom::room::{Proof, Room};
 use anteroom::store::{Memory, Store};
@@ -136,6 +136,11 @@ struct House {
     wall_ms: Arc<AtomicU64>,
 }
 
+/// Nobody is let in but by hand, and yet nothing is paused.
+fn by_hand() -> Pace {
+    Pace::Rate { rate: Rate { count: 0, per_ms: 1_000 }, burst: 1 }
+}
+
 fn client(address: &str) -> Client {
     let address: IpAddr = address.parse().expect("an address");
     Client { address, peer: address, secure: true, vouched: false }
@@ -150,7 +155,7 @@ fn room(name: &str) -> settings::Room {
             hosts: Some(vec![HOST.into()]),
             ..Guard::default()
         },
-        line: Settings { mode: Mode::Hold, ..Settings::default() },
+        line: Settings { pace: Some(by_hand()), ..Settings::default() },
         version: 1,
         ticket_prefix: "A".into(),
         cookies: Cookies::Lax,

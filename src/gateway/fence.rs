@@ -1,0 +1,124 @@
+//! Keeps what belongs to the next request away from whoever serves this one.
+//!
+//! While pingora waits for an origin it reads on, to notice a visitor who hangs up, and takes the first byte of a
+//! pipelined request for an error of the present one. Behind a fence it sees the end of a connection and nothing
+//! else; what comes early is kept, and is there when the connection comes back.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use async_trait::async_trait;
+use bytes::BytesMut;
+use pingora::protocols::raw_connect::ProxyDigest;
+use pingora::protocols::tls::SslDigest;
+use pingora::protocols::{
+    GetProxyDigest, GetSocketDigest, GetTimingDigest, Peek, Shutdown, SocketDigest, Ssl, Stream,
+    TimingDigest, UniqueID, UniqueIDType,
+};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+/// What is kept at most; whoever sends more waits until it is their turn.
+const MAX_EARLY: usize = 16 * 1024;
+
+/// A connection that may be lent out.
+#[derive(Debug)]
+pub struct Fence {
+    stream: Stream,
+    up: bool,
+    early: BytesMut,
+}
+
+impl Fence {
+    /// Around a connection; one that is not `up` hides nothing.
+    pub fn new(stream: Stream, up: bool) -> Fence {
+        Fence { stream, up, early: BytesMut::new() }
+    }
+
+    /// The connection, and what came early.
+    pub fn open(self) -> (Stream, BytesMut) {
+        (self.stream, self.early)
+    }
+}
+
+impl AsyncRead for Fence {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        if !self.up {
+            return Pin::new(&mut self.stream).poll_read(cx, buf);
+        }
+        while self.early.len() < MAX_EARLY {
+            let mut bytes = [0; 1024];
+            let mut some = ReadBuf::new(&mut bytes);
+            ready!(Pin::new(&mut self.stream).poll_read(cx, &mut some))?;
+            if some.filled().is_empty() {
+                // Gone, whatever was said before.
+                return Poll::Ready(Ok(()));
+            }
+            self.early.extend_from_slice(some.filled());
+        }
+        // Nobody wakes us: there is nothing to be woken for.
+        Poll::Pending
+    }
+}
+
+impl AsyncWrite for Fence {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(cx, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
+
+#[async_trait]
+impl Shutdown for Fence {
+    async fn shutdown(&mut self) {
+        self.stream.shutdown().await;
+    }
+}
+
+impl UniqueID for Fence {
+    fn id(&self) -> UniqueIDType {
+        self.stream.id()
+    }
+}
+
+impl Ssl for Fence {
+    fn get_ssl_digest(&self) -> Option<Arc<SslDigest>> {
+        self.stream.get_ssl_digest()
+    }
+}
+
+impl Peek for Fence {}
+
+impl GetTimingDigest for Fence {
+    fn get_timing_digest(&self) -> Vec<Option<TimingDigest>> {
+        self.stream.get_timing_digest()
+    }
+}
+
+impl GetProxyDigest for Fence {
+    fn get_proxy_digest(&self) -> Option<Arc<ProxyDigest>> {
+        self.stream.get_proxy_digest()
+    }
+}
+
+impl GetSocketDigest for Fence {
+    fn get_socket_digest(&self) -> Option<Arc<SocketDigest>> {
+        self.stream.get_socket_digest()
+    }
+}
