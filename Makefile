@@ -8,10 +8,10 @@ TOOLS := target/tools
 PYTHON_READY := $(TOOLS)/venv/pyjwt-$(PYJWT)
 NODE_READY := $(TOOLS)/node_modules/.jose-$(JOSE)-axe-$(AXE)
 
-.PHONY: help demo test origins format lint docs build-tools tools screenshots bench
+.PHONY: help demo test origins format lint docs build-tools tools screenshots bench bench-gateway
 
 help: ## what can be made
-	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 13
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 15
 
 demo: build-tools ## a waiting room, a site and a crowd on this machine: open http://127.0.0.1:8080
 	cargo run -- demo
@@ -58,5 +58,10 @@ $(NODE_READY):
 screenshots: build-tools browser-tools ## the pictures of the README, taken in a real browser of a real line
 	cargo test --test main -- --ignored browser::pictures::of_the_waiting_page
 
-bench: ## measure: the line, the store, the tokens
+bench: bench-gateway ## measure: the gateway, the line, the store, the tokens
 	cargo bench --bench line --bench store --bench token
+
+bench-gateway: build-tools ## measure the gateway beside nginx, HAProxy and bare pingora
+	.ci/need 'PATH="$$PATH:/usr/sbin" command -v nginx:nginx-light' 'PATH="$$PATH:/usr/sbin" command -v haproxy:haproxy' wrk:wrk
+	cargo build --profile bench --bin anteroom --example bare --example tuned
+	cargo bench --bench gateway

@@ -112,7 +112,11 @@ impl Response {
             out.extend_from_slice(name.as_bytes());
             out.extend_from_slice(b": ");
             // A line end in a value would be a header of somebody else's making.
-            out.extend(value.bytes().filter(|byte| !matches!(byte, b'\r' | b'\n' | 0)));
+            let evil = |byte: u8| matches!(byte, b'\r' | b'\n' | 0);
+            match value.bytes().fold(false, |any, byte| any | evil(byte)) {
+                false => out.extend_from_slice(value.as_bytes()),
+                true => out.extend(value.bytes().filter(|byte| !evil(*byte))),
+            }
         }
     }
 }

@@ -53,10 +53,10 @@ impl Jar {
         secure: bool,
     ) -> impl Iterator<Item = &'a [u8]> {
         let name = self.name(secure).as_bytes();
-        let pairs = head.all("cookie").flat_map(|line| line.split(|byte| *byte == b';'));
-        pairs
+        head.all("cookie")
+            .flat_map(pairs)
             .filter_map(move |pair| {
-                pair.trim_ascii().strip_prefix(name)?.strip_prefix(b"=").map(<[u8]>::trim_ascii)
+                pair.strip_prefix(name)?.strip_prefix(b"=").map(<[u8]>::trim_ascii)
             })
             .take(MAX_SAME)
     }
@@ -93,18 +93,22 @@ fn hex(byte: u8) -> [char; 2] {
     [byte >> 4, byte & 15].map(|digit| char::from_digit(u32::from(digit), 16).unwrap_or('0'))
 }
 
+/// The pairs of a `Cookie` header.
+fn pairs(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let ends = memchr::memchr_iter(b';', line).chain([line.len()]);
+    let mut start = 0;
+    ends.map(move |end| line[std::mem::replace(&mut start, end + 1)..end].trim_ascii())
+}
+
 /// A `Cookie` header without ours, of any room: an origin must not see what would let it in elsewhere.
 /// `None`: there are none of ours in it.
 pub fn without_ours(line: &[u8]) -> Option<Vec<u8>> {
-    let ours = |pair: &&[u8]| {
-        let name = pair.trim_ascii();
-        let name =
-            name.strip_prefix(b"__Host-").or(name.strip_prefix(b"__Secure-")).unwrap_or(name);
-        name.starts_with(b"anteroom-")
+    let ours = |pair: &[u8]| {
+        let name = pair.strip_prefix(b"__Host-").or(pair.strip_prefix(b"__Secure-"));
+        name.unwrap_or(pair).starts_with(b"anteroom-")
     };
-    let pairs = || line.split(|byte| *byte == b';');
-    pairs().any(|pair| ours(&pair)).then(|| {
-        let rest: Vec<&[u8]> = pairs().filter(|pair| !ours(pair)).map(<[u8]>::trim_ascii).collect();
+    pairs(line).any(ours).then(|| {
+        let rest: Vec<&[u8]> = pairs(line).filter(|pair| !ours(pair)).collect();
         rest.join(&b"; "[..])
     })
 }

@@ -27,13 +27,13 @@ impl Intent {
             value.map(|value| wanted.iter().any(|one| value.eq_ignore_ascii_case(one.as_bytes())))
         };
         let mentions = |name: &'static str, word: &str| {
-            let value = header(name).unwrap_or_default().to_ascii_lowercase();
-            value.windows(word.len()).any(|part| part == word.as_bytes())
+            let value = header(name).unwrap_or_default();
+            value.windows(word.len()).any(|part| part.eq_ignore_ascii_case(word.as_bytes()))
         };
         let ahead_of_time = ["sec-purpose", "purpose", "x-moz", "x-purpose"];
-        let guessing = ahead_of_time
-            .iter()
-            .any(|name| mentions(name, "prefetch") || mentions(name, "preview"));
+        let guessing = ahead_of_time.iter().any(|name| {
+            header(name).is_some() && (mentions(name, "prefetch") || mentions(name, "preview"))
+        });
         let navigates = is("sec-fetch-mode", &["navigate"]).unwrap_or(true);
         if guessing || !navigates || !mentions("accept", "text/html") {
             return Intent::Part;

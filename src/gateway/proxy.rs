@@ -11,6 +11,7 @@ use arc_swap::ArcSwap;
 use async_trait::async_trait;
 use bytes::Bytes;
 use pingora::http::{RequestHeader, ResponseHeader};
+use pingora::modules::http::HttpModules;
 use pingora::proxy::{FailToProxy, ProxyHttp, Session};
 use pingora::server::ShutdownWatch;
 use pingora::upstreams::peer::HttpPeer;
@@ -76,7 +77,8 @@ pub struct Ctx {
     /// When the response began; `None` once somebody stays with it.
     began: Option<Instant>,
     accompanied: bool,
-    progress: Arc<Progress>,
+    /// Of a body over HTTP/2.
+    progress: Option<Arc<Progress>>,
 }
 
 impl Ctx {
@@ -182,6 +184,9 @@ impl ProxyHttp for Proxy {
         Ctx { watch: WATCH.try_with(Arc::clone).unwrap_or_default(), ..Ctx::default() }
     }
 
+    /// None: the one there is by default compresses, and we do not.
+    fn init_downstream_modules(&self, _: &mut HttpModules) {}
+
     /// The gate's judgement comes with the request.
     fn on_connection_reuse(
         &self,
@@ -222,7 +227,8 @@ impl ProxyHttp for Proxy {
             ctx.accompany();
         }
         if session.req_header().version == http::Version::HTTP_2 && !session.is_body_empty() {
-            hurry(&ctx.progress, self.live.load().bounds.body_timeout, &ctx.watch);
+            let progress = ctx.progress.get_or_insert_default();
+            hurry(progress, self.live.load().bounds.body_timeout, &ctx.watch);
         }
         start_renewal(ctx);
         Ok(false)
@@ -235,7 +241,9 @@ impl ProxyHttp for Proxy {
         end: bool,
         ctx: &mut Ctx,
     ) -> Result<()> {
-        ctx.progress.step(end);
+        if let Some(progress) = &ctx.progress {
+            progress.step(end);
+        }
         ctx.body_bytes += body.as_ref().map_or(0, |part| part.len() as u64);
         let bound = self.live.load().bounds.body_bytes;
         if bound.is_some_and(|bound| ctx.body_bytes > bound) {

@@ -329,7 +329,7 @@ fn the_short_join_needs_nothing() {
 fn a_trusted_proxy_names_the_user() {
     let mut sale = room("sale");
     sale.user_header = Some("X-Account".into());
-    sale.line.mode = Mode::Auto;
+    sale.line.pace = None;
     house(vec![sale], async |house| {
         let head = post("queue/join").with("x-account", "real").with("x-device-id", "d1");
         let body = br#"{"event_id":"sale","user_id":"claimed"}"#;

@@ -1,0 +1,224 @@
+//! The rounds: who is asked for what, in turn, and how the answers compare.
+
+use std::net::SocketAddr;
+use std::path::Path;
+
+use super::Extent;
+use super::client::Client;
+use super::load::{Amount, Requests, Sample, run};
+use super::ours::Node;
+use super::peers::{self, Server};
+use super::requests;
+use super::table::{Spread, Table};
+
+/// Where a page asks.
+pub const STATUS: &str = "/.anteroom/v1/queue/status";
+
+/// One server asked for one thing.
+struct Case<'a> {
+    what: What,
+    name: String,
+    server: &'a Server,
+    /// What it is sent in a round.
+    requests: Box<dyn Fn(usize) -> Requests + 'a>,
+    samples: Vec<Sample>,
+}
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum What {
+    Admitted,
+    Page,
+    Status,
+    Join,
+}
+
+impl Case<'_> {
+    fn micros(&self) -> Vec<f64> {
+        self.samples.iter().map(|sample| sample.micros).collect()
+    }
+
+    fn rates(&self) -> Vec<f64> {
+        self.samples.iter().map(|sample| sample.rate).collect()
+    }
+}
+
+const NGINX: &str = "nginx";
+const NGINX_READ: &str = "nginx, without sendfile";
+const TUNED: &str = "bare pingora, tuned";
+
+/// Does all rounds, and prints what came of them.
+pub fn measure(folder: &Path, extent: &Extent, site: SocketAddr, nodes: &[Node; 2], joined: &Node) {
+    let visitors = extent.visitors;
+    let tickets = nodes.each_ref().map(|node| {
+        let all = (0..visitors).map(|nth| node.ticket(nth, visitors, false));
+        all.collect::<Vec<String>>()
+    });
+    let pages = tickets.each_ref().map(|all| all.iter().map(|one| page("/", one)).collect());
+    let polls = tickets.each_ref().map(|all| all.iter().map(|one| poll(STATUS, one)).collect());
+    let pages: [Vec<String>; 2] = pages;
+    let polls: [Vec<String>; 2] = polls;
+    let shown = answered(&nodes[0], &pages[0][0]);
+    let told = answered(&nodes[0], &polls[0][0]);
+
+    let files = [(NGINX, true), (NGINX_READ, false)]
+        .map(|(name, sendfile)| (name, peers::nginx_files(folder, &shown, &told, sendfile)));
+    let proxies = [
+        (NGINX, peers::nginx_proxy(folder, site)),
+        ("HAProxy", peers::haproxy(folder, site)),
+        (TUNED, peers::pingora("tuned", site)),
+        ("bare pingora, as it comes", peers::pingora("bare", site)),
+    ];
+    let passes = |_| Requests::Same((0..visitors).map(|n| page("/", &nodes[0].pass(n))).collect());
+    let mut cases = Vec::new();
+    let mut case = |what, name: &str, server, requests| {
+        cases.push(Case { what, name: name.to_owned(), server, requests, samples: Vec::new() });
+    };
+    case(What::Admitted, "anteroom", &nodes[0].server, Box::new(passes) as Box<_>);
+    for (name, proxy) in &proxies {
+        if let Some(proxy) = proxy {
+            case(What::Admitted, name, proxy, Box::new(passes));
+        }
+    }
+    for (node, (pages, polls)) in nodes.iter().zip(pages.iter().zip(&polls)) {
+        let name = named(node);
+        case(What::Page, &name, &node.server, Box::new(|_| Requests::Same(pages.clone())));
+        case(What::Status, &name, &node.server, Box::new(|_| Requests::Same(polls.clone())));
+    }
+    let pages = || tickets[0].iter().map(|one| page("/page", one)).collect();
+    let polls = || tickets[0].iter().map(|one| poll("/status", one)).collect();
+    for (name, files) in &files {
+        if let Some(files) = files {
+            case(What::Page, name, files, Box::new(move |_| Requests::Same(pages())));
+            case(What::Status, name, files, Box::new(move |_| Requests::Same(polls())));
+        }
+    }
+    case(
+        What::Join,
+        "anteroom, by opening a page",
+        &joined.server,
+        Box::new(|_| Requests::Same(vec![requests::page("/", None)])),
+    );
+    case(
+        What::Join,
+        "anteroom, by an app",
+        &joined.server,
+        Box::new(|round| {
+            let (before, after) = requests::join();
+            Requests::Numbered(before, round * 10_000_000, after)
+        }),
+    );
+
+    if let Amount::Seconds(_) = extent.amount {
+        for case in &cases {
+            run(
+                &case.server.process,
+                case.server.address,
+                &(case.requests)(0),
+                Amount::Seconds(1),
+                folder,
+            );
+        }
+    }
+    for round in 0..extent.rounds {
+        for nth in 0..cases.len() {
+            let at = (nth + 3 * round) % cases.len();
+            let case = &mut cases[at];
+            let requests = (case.requests)(round + 1);
+            let Server { process, address } = case.server;
+            case.samples.push(run(process, *address, &requests, extent.amount, folder));
+        }
+    }
+    println!("a page of {} bytes, a status of {}\n", shown.len(), told.len());
+    match extent.amount {
+        Amount::Requests(_) => println!("{} servers and requests went well\n", cases.len()),
+        Amount::Seconds(_) => {
+            println!("{}", table(&cases));
+            figures(&cases, nodes);
+        }
+    }
+}
+
+fn page(path: &str, cookie: &str) -> String {
+    requests::page(path, Some(cookie))
+}
+
+fn poll(path: &str, cookie: &str) -> String {
+    requests::poll(path, cookie)
+}
+
+fn named(node: &Node) -> String {
+    format!("anteroom, {} waiting", node.waiting())
+}
+
+/// The body a node answers with.
+fn answered(node: &Node, request: &str) -> Vec<u8> {
+    let client = Client::open(node.server.address);
+    let answer = client.and_then(|mut client| client.ask(request)).expect("an answer");
+    assert_eq!(answer.status, 200, "{}", answer.head);
+    answer.body
+}
+
+fn find<'c>(cases: &'c [Case<'_>], what: What, name: &str) -> Option<&'c Case<'c>> {
+    cases.iter().find(|case| case.what == what && case.name == name)
+}
+
+fn table(cases: &[Case<'_>]) -> Table {
+    let mut table = Table::new([
+        "",
+        "CPU a request, µs",
+        "x nginx",
+        "x bare pingora, tuned",
+        "requests a second",
+    ]);
+    for (what, title) in [
+        (What::Admitted, "admitted, to the origin: "),
+        (What::Page, "waiting page: "),
+        (What::Status, "status poll: "),
+        (What::Join, "join: "),
+    ] {
+        for case in cases.iter().filter(|case| case.what == what) {
+            let over = |other: &str| match find(cases, what, other) {
+                Some(other) => format!("{:.2}", Spread::ratio(&case.micros(), &other.micros())),
+                None => String::new(),
+            };
+            let own = match (what, case.name.as_str()) {
+                (What::Admitted, NGINX) => "nginx proxy_pass",
+                (What::Page | What::Status, NGINX) => "nginx, a file of that size",
+                (What::Page | What::Status, NGINX_READ) => "nginx, the same without sendfile",
+                (_, name) => name,
+            };
+            table.row([
+                format!("{title}{own}"),
+                format!("{:.1}", Spread::of(case.micros())),
+                over(NGINX),
+                over(TUNED),
+                format!("{:.0}", Spread::of(case.rates())),
+            ]);
+        }
+    }
+    table
+}
+
+/// The figures the gateway is held to.
+fn figures(cases: &[Case<'_>], nodes: &[Node; 2]) {
+    let ratio = |what, one: &str, other: &str| {
+        let both = find(cases, what, one).zip(find(cases, what, other));
+        both.map(|(one, other)| Spread::ratio(&one.micros(), &other.micros()))
+    };
+    let say = |what: &str, ratio: Option<Spread>, bound: f64| {
+        if let Some(ratio) = ratio {
+            println!("{what}: {ratio:.2} (at most {bound})");
+        }
+    };
+    let [small, large] = nodes.each_ref().map(named);
+    say("admitted, x bare pingora tuned", ratio(What::Admitted, "anteroom", TUNED), 1.05);
+    say("admitted, x nginx proxy_pass", ratio(What::Admitted, "anteroom", NGINX), 1.7);
+    say("waiting page, x nginx", ratio(What::Page, &small, NGINX), 0.95);
+    say("status poll, x nginx", ratio(What::Status, &small, NGINX), 0.85);
+    say("waiting page, x nginx without sendfile", ratio(What::Page, &small, NGINX_READ), 0.95);
+    say("status poll, x nginx without sendfile", ratio(What::Status, &small, NGINX_READ), 0.85);
+    say("waiting page, 1 M x 100 k", ratio(What::Page, &large, &small), 1.05);
+    say("status poll, 1 M x 100 k", ratio(What::Status, &large, &small), 1.05);
+    println!();
+}
