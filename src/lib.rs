@@ -5,11 +5,13 @@
 //! - [`store`]: where a line is kept: in memory, or in a file.
 //! - [`room`]: a node's view of a line, and its conversation with the store.
 //! - [`token`]: tickets and passes, signed. Pure.
-//! - [`gateway`]: which room guards a request. Pure so far.
+//! - [`gateway`]: the way in: two doors, one decision, the visitor API, the proxy.
 //! - [`limit`]: how often one and the same may do something on this node.
 //! - [`page`]: what visitors see while they are not inside, and the client. Pure.
 //! - [`config`]: from what a user wrote to everyone's settings, or to every problem at once.
-//! - [`name`]: what may be a room's name.
+//! - [`app`]: the wiring of a node, its start, reload and end; [`handover`]: one process taking over from another.
+//! - [`demo`]: a site and a crowd around the real gateway.
+//! - [`name`], [`clock`], [`log`]: what may be a room's name; the wall clock; how the log looks.
 //! - [`cli`]: what the command line does.
 
 pub mod app;

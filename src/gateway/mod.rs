@@ -1,11 +1,15 @@
-//! The way in: which room guards a request, and what becomes of it.
+//! The way in: which room guards a request, what becomes of it, and how it gets there.
 //!
-//! Owns the decision about a request, not the bytes of it.
+//! Owns HTTP between visitors and origins. Whose turn it is only the line says. In reading order:
 //!
-//! - [`path`]: every way an origin might read a path. Pure.
-//! - [`route`]: which host, which room, which rule lets by. Pure.
-//! - [`intent`]: a person opening a page, or something else. Pure.
-//! - [`mod@decide`]: in, in line, or neither. Pure.
+//! - [`route`], [`path`]: which host, which room, which rule lets by. [`intent`]: a person opening a page, or something
+//!   else. [`mod@decide`]: in, in line, or neither. [`pace`]: when to ask again. All pure.
+//! - [`front`]: the desk that both doors ask; [`show`]: what is answered; [`entrance`]: a room as visitors meet it;
+//!   [`live`]: what is in force; [`settings`]: what an operator may set; [`api`]: the visitor API.
+//! - [`gate`]: the HTTP/1 door; [`http1`]: a head without any doubt; [`http2`]: the other door.
+//! - [`proxy`]: what may pass; [`forward`]: headers to and from the origin; [`origin`]: its servers; [`chaperone`]: whoever
+//!   stays long; [`fence`]: what belongs to the next request.
+//! - [`listen`], [`tls`], [`connection`]: sockets. [`head`], [`answer`], [`cookie`]: what goes over them.
 
 pub mod answer;
 pub mod api;

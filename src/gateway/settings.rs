@@ -13,8 +13,8 @@ use crate::limit::Allowance;
 use crate::line;
 use crate::page::Look;
 
-/// Everything about a node's way in. What `listen`, `tls`, `threads` and `upgrade_socket` say counts at the
-/// start; the rest may change while it runs.
+/// Everything about a node's way in. What `listen`, the addresses of `tls`, `threads`, `upgrade_socket`, `grace` and
+/// `bounds.connections` say counts at the start; the rest may change while it runs.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// Plain HTTP, `127.0.0.1:8080`.
