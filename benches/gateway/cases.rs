@@ -4,15 +4,12 @@ use std::net::SocketAddr;
 use std::path::Path;
 
 use super::Extent;
-use super::client::Client;
+use super::client::{Ask as _, Client};
 use super::load::{Amount, Requests, Sample, run};
 use super::ours::Node;
 use super::peers::{self, Server};
 use super::requests;
 use super::table::{Spread, Table};
-
-/// Where a page asks.
-pub const STATUS: &str = "/.anteroom/v1/queue/status";
 
 /// One server asked for one thing.
 struct Case<'a> {
@@ -54,8 +51,9 @@ pub fn measure(folder: &Path, extent: &Extent, site: SocketAddr, nodes: &[Node; 
         let all = (0..visitors).map(|nth| node.ticket(nth, visitors, false));
         all.collect::<Vec<String>>()
     });
-    let pages = tickets.each_ref().map(|all| all.iter().map(|one| page("/", one)).collect());
-    let polls = tickets.each_ref().map(|all| all.iter().map(|one| poll(STATUS, one)).collect());
+    let pages =
+        tickets.each_ref().map(|all| all.iter().map(|one| requests::page(Some(one))).collect());
+    let polls = tickets.each_ref().map(|all| all.iter().map(|one| requests::poll(one)).collect());
     let pages: [Vec<String>; 2] = pages;
     let polls: [Vec<String>; 2] = polls;
     let shown = answered(&nodes[0], &pages[0][0]);
@@ -69,7 +67,9 @@ pub fn measure(folder: &Path, extent: &Extent, site: SocketAddr, nodes: &[Node; 
         (TUNED, peers::pingora("tuned", site)),
         ("bare pingora, as it comes", peers::pingora("bare", site)),
     ];
-    let passes = |_| Requests::Same((0..visitors).map(|n| page("/", &nodes[0].pass(n))).collect());
+    let passes = |_| {
+        Requests::Same((0..visitors).map(|n| requests::page(Some(&nodes[0].pass(n)))).collect())
+    };
     let mut cases = Vec::new();
     let mut case = |what, name: &str, server, requests| {
         cases.push(Case { what, name: name.to_owned(), server, requests, samples: Vec::new() });
@@ -85,19 +85,17 @@ pub fn measure(folder: &Path, extent: &Extent, site: SocketAddr, nodes: &[Node; 
         case(What::Page, &name, &node.server, Box::new(|_| Requests::Same(pages.clone())));
         case(What::Status, &name, &node.server, Box::new(|_| Requests::Same(polls.clone())));
     }
-    let pages = || tickets[0].iter().map(|one| page("/page", one)).collect();
-    let polls = || tickets[0].iter().map(|one| poll("/status", one)).collect();
     for (name, files) in &files {
         if let Some(files) = files {
-            case(What::Page, name, files, Box::new(move |_| Requests::Same(pages())));
-            case(What::Status, name, files, Box::new(move |_| Requests::Same(polls())));
+            case(What::Page, name, files, Box::new(|_| Requests::Same(pages[0].clone())));
+            case(What::Status, name, files, Box::new(|_| Requests::Same(polls[0].clone())));
         }
     }
     case(
         What::Join,
         "anteroom, by opening a page",
         &joined.server,
-        Box::new(|_| Requests::Same(vec![requests::page("/", None)])),
+        Box::new(|_| Requests::Same(vec![requests::page(None)])),
     );
     case(
         What::Join,
@@ -137,14 +135,6 @@ pub fn measure(folder: &Path, extent: &Extent, site: SocketAddr, nodes: &[Node; 
             figures(&cases, nodes);
         }
     }
-}
-
-fn page(path: &str, cookie: &str) -> String {
-    requests::page(path, Some(cookie))
-}
-
-fn poll(path: &str, cookie: &str) -> String {
-    requests::poll(path, cookie)
 }
 
 fn named(node: &Node) -> String {

@@ -44,14 +44,21 @@ impl Client<TcpStream> {
     }
 }
 
+/// Any client.
+pub trait Ask {
+    /// Sends a request and reads what comes back.
+    fn ask(&mut self, request: &str) -> io::Result<Answer>;
+}
+
 impl<S: Read + Write> Client<S> {
     /// On a connection.
     pub fn on(stream: S) -> Client<S> {
         Client { stream: BufReader::with_capacity(2_048, stream) }
     }
+}
 
-    /// Sends a request and reads what comes back.
-    pub fn ask(&mut self, request: &str) -> io::Result<Answer> {
+impl<S: Read + Write> Ask for Client<S> {
+    fn ask(&mut self, request: &str) -> io::Result<Answer> {
         self.stream.get_mut().write_all(request.as_bytes())?;
         self.stream.get_mut().flush()?;
         let mut head = String::new();

@@ -7,8 +7,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use super::Extent;
-use super::cases::STATUS;
-use super::client::Client;
+use super::client::{Ask as _, Client};
 use super::load::{Amount, Requests, run};
 use super::ours::Node;
 use super::process::{Process, is_installed};
@@ -19,9 +18,9 @@ use super::table::Table;
 pub fn table(folder: &Path, extent: &Extent, node: &Node) -> Table {
     let mut table = Table::new(["", "bytes on the wire", "system calls"]);
     let ticket = node.ticket(1, 2, false);
-    let page = requests::page("/", Some(&ticket));
-    let poll = requests::poll(STATUS, &ticket);
-    let through = requests::page("/", Some(&node.pass(1)));
+    let page = requests::page(Some(&ticket));
+    let poll = requests::poll(&ticket);
+    let through = requests::page(Some(&node.pass(1)));
     for (name, request) in
         [("waiting page", page), ("status poll", poll), ("admitted, to the origin", through)]
     {

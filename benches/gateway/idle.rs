@@ -8,7 +8,7 @@ use rustls::pki_types::{CertificateDer, ServerName, pem::PemObject as _};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 
 use super::Extent;
-use super::client::{Client, connect};
+use super::client::{Ask, Client, connect};
 use super::ours::Certificate;
 use super::process::Process;
 
@@ -17,8 +17,10 @@ use super::process::Process;
 pub struct Idle {
     /// While they are open.
     pub open: f64,
-    /// After they were closed.
+    /// After they were closed, all at once.
     pub after: f64,
+    /// After some requests more: allocators give memory back when they are called.
+    pub later: f64,
 }
 
 /// Opens connections, sends a request on each, and looks. Plain, or with TLS by this certificate.
@@ -41,7 +43,13 @@ pub fn measure(
     let open = each(process.resident());
     drop(connections);
     sleep(2 * settled);
-    Idle { open, after: each(process.resident()) }
+    let after = each(process.resident());
+    let mut client = connected(address, config.as_ref());
+    for _ in 0..count.min(1_000) {
+        client.ask(request).expect("an answer");
+    }
+    sleep(settled);
+    Idle { open, after, later: each(process.resident()) }
 }
 
 /// Connections, held.
@@ -50,25 +58,21 @@ fn open(
     count: usize,
     request: &str,
     config: Option<&Arc<ClientConfig>>,
-) -> Vec<Box<dyn std::any::Any>> {
+) -> Vec<Box<dyn Ask>> {
     let one = |_| {
-        let stream = connect(address).expect("a connection");
-        let (status, held): (u16, Box<dyn std::any::Any>) = match config {
-            None => {
-                let mut client = Client::on(stream);
-                (client.ask(request).expect("an answer").status, Box::new(client))
-            }
-            Some(config) => {
-                let name = ServerName::try_from("localhost").expect("a name");
-                let tls = ClientConnection::new(config.clone(), name).expect("a session");
-                let mut client = Client::on(StreamOwned::new(tls, stream));
-                (client.ask(request).expect("an answer").status, Box::new(client))
-            }
-        };
-        assert_eq!(status, 200);
-        held
+        let mut client = connected(address, config);
+        assert_eq!(client.ask(request).expect("an answer").status, 200);
+        client
     };
     (0..count).map(one).collect()
+}
+
+fn connected(address: SocketAddr, config: Option<&Arc<ClientConfig>>) -> Box<dyn Ask> {
+    let stream = connect(address).expect("a connection");
+    let Some(config) = config else { return Box::new(Client::on(stream)) };
+    let name = ServerName::try_from("localhost").expect("a name");
+    let tls = ClientConnection::new(config.clone(), name).expect("a session");
+    Box::new(Client::on(StreamOwned::new(tls, stream)))
 }
 
 fn trusting(certificate: &Certificate) -> Arc<ClientConfig> {

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use super::client::Client;
+use super::client::{Ask as _, Client};
 use super::process::{Core, Process, command};
 
 /// One run against one server.

@@ -127,11 +127,10 @@ fn delays(extent: &Extent, node: &Node, joined: &Node) -> Table {
     let mut table = Table::new(["", "offered /s", "answered /s", "p50 ms", "p99 ms", "p99.9 ms"]);
     let tickets: Vec<String> =
         (0..extent.visitors).map(|nth| node.ticket(nth, extent.visitors, false)).collect();
-    let polls: Vec<String> =
-        tickets.iter().map(|cookie| requests::poll(cases::STATUS, cookie)).collect();
+    let polls: Vec<String> = tickets.iter().map(|cookie| requests::poll(cookie)).collect();
     let status = |nth: usize| polls[nth % polls.len()].clone();
     let (before, after) = requests::join();
-    let page = |_: usize| requests::page("/", None);
+    let page = |_: usize| requests::page(None);
     // Devices that nobody had before.
     let next = AtomicU64::new(500_000_000_000);
     let app = |_: usize| format!("{before}{:012}{after}", next.fetch_add(1, Ordering::Relaxed));
@@ -163,19 +162,21 @@ fn memory(
     certificate: &Certificate,
 ) -> Table {
     let head = format!("{} idle connections, KiB each", extent.idle);
-    let mut table = Table::new([&head, "open", "after they have gone"]);
+    let mut table = Table::new([&head, "open", "after they have gone", "and 1,000 requests later"]);
     let mut row = |name: &str, idle: idle::Idle| {
-        table.row([name.to_owned(), format!("{:.1}", idle.open), format!("{:.1}", idle.after)]);
+        let [open, after, later] =
+            [idle.open, idle.after, idle.later].map(|each| format!("{each:.1}"));
+        table.row([name.to_owned(), open, after, later]);
     };
     let ours = Node::start(folder, "idle", site, 100_000, Some(certificate));
-    let page = requests::page("/", Some(&ours.ticket(1, 2, false)));
+    let page = requests::page(Some(&ours.ticket(1, 2, false)));
     let process = &ours.server.process;
     row("anteroom, waiting", idle::measure(process, ours.server.address, extent, &page, None));
     if let Some(secure) = ours.secure {
-        let page = requests::page("/", Some(&ours.ticket(1, 2, true)));
+        let page = requests::page(Some(&ours.ticket(1, 2, true)));
         row("the same, TLS", idle::measure(process, secure, extent, &page, Some(certificate)));
     }
-    let page = requests::page("/page", None);
+    let page = requests::page(None);
     for (name, peer) in [
         ("bare pingora, tuned", peers::pingora("tuned", site)),
         ("bare pingora, as it comes", peers::pingora("bare", site)),

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use super::process::{Core, Process, command, free_address, is_installed, write};
+use super::requests::{PATH, STATUS};
 
 /// A server under load.
 pub struct Server {
@@ -34,12 +35,15 @@ pub fn nginx_proxy(folder: &Path, origin: SocketAddr) -> Option<Server> {
     nginx(folder, "proxy", Core::Measured, &upstream, serving)
 }
 
-/// nginx with files, `/page` and `/status`: by `sendfile`, as it comes, or without, which is quicker for small ones.
+/// nginx with files in the place of a page and of a status: by `sendfile`, as it comes, or without, which is quicker
+/// for small ones.
 pub fn nginx_files(folder: &Path, page: &[u8], status: &[u8], sendfile: bool) -> Option<Server> {
     let root = folder.join("files");
-    fs::create_dir_all(&root).expect("a folder");
-    fs::write(root.join("page"), page).expect("a file");
-    fs::write(root.join("status"), status).expect("a file");
+    for (path, body) in [(PATH, page), (STATUS, status)] {
+        let file = root.join(path.split('?').next().unwrap_or_default().trim_start_matches('/'));
+        fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
+        fs::write(file, body).expect("a file");
+    }
     let serving = format!("root {}; default_type text/html;", root.display());
     let (name, way) = match sendfile {
         true => ("sendfile", "sendfile on; tcp_nopush on;"),

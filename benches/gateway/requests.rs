@@ -6,10 +6,16 @@ const HINTS: &str = "sec-ch-ua: \"Chromium\";v=\"142\", \"Google Chrome\";v=\"14
 const LANGUAGES: &str =
     "Accept-Encoding: gzip, deflate, br, zstd\r\nAccept-Language: en-GB,en;q=0.9,de;q=0.8\r\n";
 
+/// What visitors ask for.
+pub const PATH: &str = "/tickets/summer-festival?day=2";
+
+/// What their pages ask for.
+pub const STATUS: &str = "/.anteroom/v1/queue/status";
+
 /// Somebody opens a page.
-pub fn page(path: &str, cookie: Option<&str>) -> String {
+pub fn page(cookie: Option<&str>) -> String {
     format!(
-        "GET {path} HTTP/1.1\r\nHost: shop.example.com\r\nConnection: keep-alive\r\n{HINTS}\
+        "GET {PATH} HTTP/1.1\r\nHost: shop.example.com\r\nConnection: keep-alive\r\n{HINTS}\
          Upgrade-Insecure-Requests: 1\r\nUser-Agent: {AGENT}\r\n\
          Accept: text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8\r\n\
          Sec-Fetch-Site: none\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-User: ?1\r\n\
@@ -19,11 +25,11 @@ pub fn page(path: &str, cookie: Option<&str>) -> String {
 }
 
 /// The waiting page asks where its visitor stands.
-pub fn poll(path: &str, cookie: &str) -> String {
+pub fn poll(cookie: &str) -> String {
     format!(
-        "GET {path} HTTP/1.1\r\nHost: shop.example.com\r\nConnection: keep-alive\r\n{HINTS}\
+        "GET {STATUS} HTTP/1.1\r\nHost: shop.example.com\r\nConnection: keep-alive\r\n{HINTS}\
          User-Agent: {AGENT}\r\nAccept: application/json\r\nSec-Fetch-Site: same-origin\r\n\
-         Sec-Fetch-Mode: cors\r\nSec-Fetch-Dest: empty\r\nReferer: http://shop.example.com/\r\n\
+         Sec-Fetch-Mode: cors\r\nSec-Fetch-Dest: empty\r\nReferer: http://shop.example.com{PATH}\r\n\
          {LANGUAGES}{}\r\n",
         line(Some(cookie))
     )
