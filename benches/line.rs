@@ -261,7 +261,7 @@ fn stir(ours: &mut Ours) {
         ours.sweep();
     }
     let leavers: Vec<u64> = (1..=issued).step_by(4_096).collect();
-    for some in leavers.chunks(1_000) {
+    for some in leavers.chunks(MAX_ITEMS) {
         ours.send(|batch| batch.leaves = some.to_vec());
     }
     ours.sweep();

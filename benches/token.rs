@@ -173,6 +173,7 @@ fn pass(keys: &RoomKeys, i: u64) -> Pass<'static> {
         admitted_at: NOW - 2 * i,
         expires_at: NOW + 300 + i,
         nonce: keys.nonce(1, num).into(),
+        bind: None,
     }
 }
 

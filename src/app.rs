@@ -5,6 +5,7 @@
 
 mod node;
 mod signals;
+mod timed;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -16,8 +17,8 @@ use signals::{Signal, Signals};
 use crate::config::Plan;
 use crate::handover::{Heir, Named, Predecessor};
 
-/// Where plans come from: asked again for every reload.
-pub type Source = Box<dyn Fn() -> Result<Plan, String> + Send>;
+/// Where plans come from: asked again for every reload. What is wrong with one is told problem by problem.
+pub type Source = Box<dyn Fn() -> Result<Plan, Vec<String>> + Send>;
 
 /// How long those who ask the line may take to get their answer once a new process waits for the store.
 const LAST_ANSWERS: Duration = Duration::from_secs(2);
@@ -57,7 +58,7 @@ async fn run(plan: Plan, upgrade: bool, source: Source) -> Result<(), Failure> {
         (None, true) => return Err(Failure::NoSocket),
         _ => (None, Vec::new()),
     };
-    let sockets = node::sockets(&plan.gateway, inherited)?;
+    let sockets = node::sockets(&plan, inherited)?;
     let certificates = node::certificates(&plan.gateway)?;
     if let Some(predecessor) = predecessor {
         node::rehearse(&plan).await?;
@@ -68,12 +69,17 @@ async fn run(plan: Plan, upgrade: bool, source: Source) -> Result<(), Failure> {
         Some(path) => Some(Heir::expect(path).map_err(Failure::Handover)?),
         None => None,
     };
+    let mut reloads = node.reloads();
     loop {
         tokio::select! {
             signal = signals.next() => match signal {
-                Signal::Reload => reload(&node, &source).await,
+                Signal::Reload => _ = reload(&node, &source).await,
                 Signal::Stop => break,
             },
+            Some(answer) = reloads.recv() => {
+                // Whoever asked may be gone.
+                let _ = answer.send(reload(&node, &source).await);
+            }
             waiting = heir_of(heir.as_ref(), &sockets) => {
                 tracing::info!(event = "node.handover", "a new process takes over");
                 node.close();
@@ -104,17 +110,18 @@ async fn heir_of(heir: Option<&Heir>, sockets: &[Named]) -> crate::handover::Wai
     }
 }
 
-async fn reload(node: &Arc<Node>, source: &Source) {
+async fn reload(node: &Arc<Node>, source: &Source) -> Result<(), Vec<String>> {
     let reloaded = match source() {
-        Ok(plan) => node.reload(plan).await.map_err(|failure| failure.to_string()),
+        Ok(plan) => node.reload(plan).await.map_err(|failure| vec![failure.to_string()]),
         Err(problems) => Err(problems),
     };
-    match reloaded {
+    match &reloaded {
         Ok(()) => tracing::info!(event = "config.reloaded", "the new configuration is in force"),
         Err(problems) => tracing::error!(
             event = "config.refused",
-            problems,
+            problems = problems.join("\n"),
             "the new configuration is refused, the old one goes on"
         ),
     }
+    reloaded
 }

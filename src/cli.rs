@@ -11,10 +11,12 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::admin;
 use crate::token::{Key, KeyError, KeyRing, MIN_SECRET, Secret};
 
 mod check;
 mod demo;
+mod room;
 mod serve;
 mod source;
 mod verify;
@@ -39,14 +41,18 @@ enum Command {
     Check(check::Check),
     Keygen(Keygen),
     Verify(verify::Verify),
+    Room(room::Room),
 }
 
-/// Make a signing key, or show the key an origin verifies a room's passes with
+/// Make a signing key or an operator's key, or show the key an origin verifies passes with
 #[derive(Args)]
 #[command(
     after_help = "A key is text: use it exactly as printed, here and in JWT libraries, without decoding it.\n--key-file may also be given as ANTEROOM_KEY_FILE."
 )]
 struct Keygen {
+    /// Make a key for the operators' port, with its hash for the file
+    #[arg(long, conflicts_with_all = ["pass_key", "key_file"])]
+    admin: bool,
     /// Print the pass key of this room, derived from the signing key
     #[arg(long, value_name = "ROOM")]
     pass_key: Option<String>,
@@ -72,13 +78,16 @@ enum Failure {
     Input(io::Error),
     #[error(transparent)]
     App(crate::app::Failure),
+    /// The operators' port can't be reached, or can't do it now.
+    #[error("{0}")]
+    Admin(String),
 }
 
 impl Failure {
     fn exit_code(&self) -> ExitCode {
         match self {
             Self::Usage(_) | Self::Key { .. } | Self::File { .. } | Self::Room(_) => USAGE.into(),
-            Self::Entropy(_) | Self::Input(_) | Self::App(_) => ExitCode::FAILURE,
+            Self::Entropy(_) | Self::Input(_) | Self::App(_) | Self::Admin(_) => ExitCode::FAILURE,
         }
     }
 }
@@ -101,6 +110,7 @@ pub fn run() -> ExitCode {
         Command::Check(command) => command.run(),
         Command::Keygen(command) => command.run(),
         Command::Verify(command) => command.run(),
+        Command::Room(command) => command.run(),
     };
     match done {
         Ok((text, code)) => print(&text, code),
@@ -129,12 +139,13 @@ fn print(text: &str, code: ExitCode) -> ExitCode {
 
 impl Keygen {
     fn run(self) -> Done {
+        if self.admin {
+            let key = fresh()?;
+            let hash = admin::Hash::of(key.as_bytes());
+            return Ok((format!("key       {key}\nkey_hash  {hash}\n"), ExitCode::SUCCESS));
+        }
         let key = match self.pass_key {
-            None => {
-                let mut entropy = [0; MIN_SECRET];
-                getrandom::fill(&mut entropy).map_err(Failure::Entropy)?;
-                Secret::from_entropy(entropy).1
-            }
+            None => fresh()?,
             Some(room) => {
                 let secret = secret(self.key_file.as_deref(), SIGNING_KEY)?
                     .ok_or_else(|| no_key("the signing key", "--key-file", SIGNING_KEY))?;
@@ -143,6 +154,13 @@ impl Keygen {
         };
         Ok((format!("{key}\n"), ExitCode::SUCCESS))
     }
+}
+
+/// A new key: 32 random bytes as text.
+fn fresh() -> Result<String, Failure> {
+    let mut entropy = [0; MIN_SECRET];
+    getrandom::fill(&mut entropy).map_err(Failure::Entropy)?;
+    Ok(Secret::from_entropy(entropy).1)
 }
 
 /// A ring of one key.

@@ -12,10 +12,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::interval;
 
 use crate::app::{Failure, Node};
-use crate::config::Plan;
+use crate::config::{Plan, StoreSettings};
+use crate::store::redis::Address;
+use crate::store::{self, StoreError};
 use crowd::{Crowd, Tally};
 
 /// Visitors a second. With the default crowd a newcomer waits about a minute.
@@ -31,38 +34,82 @@ pub struct Settings {
     pub visitors: usize,
     /// Where to listen.
     pub listen: SocketAddr,
+    /// For operators.
+    pub key: String,
     /// Makes the plan of a gateway before the site at this address.
     pub plan: Box<dyn FnOnce(SocketAddr) -> Plan + Send>,
 }
 
-/// Runs until it is interrupted.
+/// Runs until it is interrupted or told to end, and leaves nothing behind.
 ///
 /// # Errors
 /// What keeps the gateway from starting.
 pub async fn run(settings: Settings) -> Result<(), Failure> {
-    let Settings { visitors, listen, plan } = settings;
+    let Settings { visitors, listen, key, plan } = settings;
     let site = TcpListener::bind(("127.0.0.1", 0)).await.map_err(Failure::Runtime)?;
-    let plan = plan(site.local_addr().map_err(Failure::Runtime)?);
+    let mut plan = plan(site.local_addr().map_err(Failure::Runtime)?);
+    let kept = plan.store.clone();
+    let rooms: Vec<String> =
+        plan.gateway.rooms.iter().map(|room| room.guard.room.clone()).collect();
+    // From here on: whoever ends it before it has begun leaves nothing behind, either.
+    let listen_for = |kind| signal(kind).map_err(Failure::Runtime);
+    let mut interrupted = listen_for(SignalKind::interrupt())?;
+    let mut ended = listen_for(SignalKind::terminate())?;
     tokio::spawn(site::serve(site));
-    let sockets = crate::app::sockets(&plan.gateway, Vec::new())?;
-    let address = sockets.first().and_then(|(_, socket)| socket.local_addr().ok());
-    let address = address.unwrap_or(listen);
+    let sockets = match crate::app::sockets(&plan, Vec::new()) {
+        // Somebody else may have the port: a demo takes another.
+        Err(Failure::AdminListen { .. }) => {
+            plan.admin.listen = Some("127.0.0.1:0".to_owned());
+            crate::app::sockets(&plan, Vec::new())?
+        }
+        sockets => sockets?,
+    };
+    let address = |at: usize| sockets.get(at).and_then(|(_, socket)| socket.local_addr().ok());
+    let (address, admin) = (address(0).unwrap_or(listen), address(1));
     let node = Node::start(plan, &sockets, Vec::new()).await?;
     let tally = Arc::new(Tally::default());
     let crowd = Crowd { gateway: address, stay: VISIT, tally: tally.clone() };
     crowd.gather(visitors);
     announce(address, visitors);
+    if let Some(admin) = admin {
+        announce_operators(admin, &key);
+    }
     let mut news = interval(NEWS);
     news.tick().await;
     loop {
         tokio::select! {
-            _ = tokio::signal::ctrl_c() => break,
+            _ = interrupted.recv() => break,
+            _ = ended.recv() => break,
             _ = news.tick() => report(&tally),
         }
     }
-    println!("\nThe demo is over. Nothing is left behind.");
     node.close();
     node.let_go().await;
+    println!("\nThe demo is over. {}", clear(&kept, &rooms).await);
+    Ok(())
+}
+
+/// Takes the rooms out of a Redis, which goes on after us; says what is left. A file goes with its folder.
+async fn clear(kept: &StoreSettings, rooms: &[String]) -> String {
+    match forget(kept, rooms).await {
+        Ok(()) => "Nothing is left behind.".to_owned(),
+        Err(error) => {
+            let keys: Vec<String> =
+                rooms.iter().map(|room| format!("anteroom:{{{room}}}:*")).collect();
+            format!("In Redis there may still be {}: {error}", keys.join(", "))
+        }
+    }
+}
+
+async fn forget(kept: &StoreSettings, rooms: &[String]) -> Result<(), StoreError> {
+    let scheme = kept.url.split_once(':').map_or("", |(scheme, _)| scheme);
+    if !Address::is_scheme(scheme) {
+        return Ok(());
+    }
+    let redis = store::Redis::new(Address::parse(&kept.url)?.with(kept.access.clone())?)?;
+    for room in rooms {
+        redis.forget(room).await?;
+    }
     Ok(())
 }
 
@@ -73,6 +120,13 @@ fn announce(address: SocketAddr, visitors: usize) {
          {visitors} simulated visitors are in line before you, and {RATE} a second are let in.\n  \
          Open it in a second browser, close the tab and come back, leave the line: it is the real thing.\n  \
          Ctrl-C ends it.\n"
+    );
+}
+
+fn announce_operators(admin: SocketAddr, key: &str) {
+    println!(
+        "  Operators are answered at http://{admin}/ with the key {key}\n\n    \
+         ANTEROOM_ADMIN_KEY={key} anteroom room --admin http://{admin} watch\n"
     );
 }
 

@@ -8,12 +8,15 @@
 //! - [`gateway`]: the way in: two doors, one decision, the visitor API, the proxy.
 //! - [`limit`]: how often one and the same may do something on this node.
 //! - [`page`]: what visitors see while they are not inside, and the client. Pure.
+//! - [`admin`]: the operators' port: rooms as they are, and the verbs to steer them.
+//! - [`metrics`], [`stats`]: what is measured, and what a node remembers of a room's past.
 //! - [`config`]: from what a user wrote to everyone's settings, or to every problem at once.
 //! - [`app`]: the wiring of a node, its start, reload and end; [`handover`]: one process taking over from another.
 //! - [`demo`]: a site and a crowd around the real gateway.
 //! - [`name`], [`clock`], [`log`]: what may be a room's name; the wall clock; how the log looks.
 //! - [`cli`]: what the command line does.
 
+pub mod admin;
 pub mod app;
 pub mod cli;
 pub mod clock;
@@ -24,8 +27,10 @@ pub mod handover;
 pub mod limit;
 pub mod line;
 pub mod log;
+pub mod metrics;
 pub mod name;
 pub mod page;
 pub mod room;
+pub mod stats;
 pub mod store;
 pub mod token;

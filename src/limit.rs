@@ -1,14 +1,14 @@
 //! How often one and the same may do something, counted on this node.
 //!
 //! Owns the counting of requests and joins by address and by ticket, in bounded memory. Knows nothing of HTTP. What
-//! must hold over all nodes is counted by the line; this is the cheap first sieve.
+//! must hold over all nodes is counted by the line; this is the cheap first sieve, and all there is while the line can't be
+//! asked.
 //!
 //! A window slides: what was done in the last whole window counts in proportion to how much of it still lies
 //! within the time looked back on. So nobody does twice as much around the turn of a window.
 
 use std::collections::HashMap;
-use std::collections::hash_map::RandomState;
-use std::hash::BuildHasher as _;
+use std::hash::{BuildHasher as _, BuildHasherDefault, Hasher};
 use std::sync::{Mutex, PoisonError};
 
 use crate::line::Key;
@@ -40,28 +40,55 @@ pub enum Crowded {
 pub struct Limiter {
     allowance: Option<Allowance>,
     crowded: Crowded,
-    hasher: RandomState,
     shards: Vec<Mutex<Shard>>,
+}
+
+/// How often each key came.
+type Counts = HashMap<Key, u32, Mixed>;
+
+type Mixed = BuildHasherDefault<Mixer>;
+
+/// 2^64 over the golden ratio: odd, and with no pattern in its bits.
+const GOLDEN: u128 = 0x9E37_79B9_7F4A_7C15;
+
+/// Spreads keys over a table. A key is a hash under a secret of the room's, or a number that somebody was given: nobody
+/// can choose many that fall together, so mixing them well is enough.
+#[derive(Default)]
+struct Mixer(u64);
+
+impl Hasher for Mixer {
+    fn write(&mut self, bytes: &[u8]) {
+        for word in bytes.chunks(8) {
+            let mut whole = [0; 8];
+            whole[..word.len()].copy_from_slice(word);
+            let product = u128::from(self.0 ^ u64::from_le_bytes(whole)) * GOLDEN;
+            self.0 = (product >> 64) as u64 ^ product as u64;
+        }
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
 }
 
 #[derive(Default)]
 struct Shard {
     /// The window `now` is of, by its number.
     window: u64,
-    now: HashMap<Key, u32>,
-    before: HashMap<Key, u32>,
+    now: Counts,
+    before: Counts,
 }
 
 impl Limiter {
     /// With an allowance, or without any limit.
     pub fn new(allowance: Option<Allowance>, crowded: Crowded) -> Limiter {
         let shards = allowance.map_or(0, |_| SHARDS);
-        Limiter {
-            allowance,
-            crowded,
-            hasher: RandomState::new(),
-            shards: (0..shards).map(|_| Mutex::default()).collect(),
-        }
+        Limiter { allowance, crowded, shards: (0..shards).map(|_| Mutex::default()).collect() }
+    }
+
+    /// What it allows; `None`: everything.
+    pub fn allowance(&self) -> Option<Allowance> {
+        self.allowance
     }
 
     /// Counts one more, if it is allowed: the share of the allowance that is used up now, in 0..=1.
@@ -69,8 +96,21 @@ impl Limiter {
     /// # Errors
     /// After how many milliseconds the next one would be.
     pub fn take(&self, key: Key, now_ms: u64) -> Result<f64, u64> {
+        self.judge(key, now_ms, true)
+    }
+
+    /// Whether one more would be allowed, without counting it.
+    ///
+    /// # Errors
+    /// After how many milliseconds it would be.
+    pub fn check(&self, key: Key, now_ms: u64) -> Result<(), u64> {
+        self.judge(key, now_ms, false).map(|_| ())
+    }
+
+    fn judge(&self, key: Key, now_ms: u64, count: bool) -> Result<f64, u64> {
         let Some(Allowance { max, per_ms }) = self.allowance else { return Ok(0.0) };
-        let shard = &self.shards[self.hasher.hash_one(key) as usize % SHARDS];
+        // By bits that the tables within make no use of: those take the highest and the lowest.
+        let shard = &self.shards[(Mixed::default().hash_one(key) >> 32) as usize % SHARDS];
         let mut shard = shard.lock().unwrap_or_else(PoisonError::into_inner);
         shard.turn(now_ms / per_ms);
         let key = match (shard.has_place(&key), self.crowded) {
@@ -86,7 +126,9 @@ impl Limiter {
         if used > max * per_ms {
             return Err(retry(before, now, elapsed, max, per_ms));
         }
-        *shard.now.entry(key).or_default() += 1;
+        if count {
+            *shard.now.entry(key).or_default() += 1;
+        }
         Ok(used as f64 / (max * per_ms) as f64)
     }
 }
@@ -114,7 +156,7 @@ impl Shard {
         }
         self.before = match window == self.window + 1 {
             true => std::mem::take(&mut self.now),
-            false => HashMap::new(),
+            false => Counts::default(),
         };
         self.now.clear();
         self.window = window;
@@ -143,6 +185,17 @@ mod tests {
         assert!(limiter.take([2; 16], 610_000).is_ok(), "others are not meant");
         assert!(limiter.take([1; 16], 610_000 + wait - 1).is_err());
         assert!(limiter.take([1; 16], 610_000 + wait).is_ok());
+    }
+
+    #[test]
+    fn asking_whether_it_is_allowed_counts_nothing() {
+        let limiter = limiter(1);
+        for _ in 0..5 {
+            assert_eq!(limiter.check([1; 16], 600_000), Ok(()));
+        }
+        assert!(limiter.take([1; 16], 600_000).is_ok());
+        assert_eq!(limiter.check([1; 16], 600_000), limiter.take([1; 16], 600_000).map(|_| ()));
+        assert!(limiter.check([1; 16], 600_000).is_err());
     }
 
     #[test]

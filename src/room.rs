@@ -12,18 +12,34 @@
 //! A quiet node adds no waiting: the first thing said starts an exchange at once. A busy one batches by
 //! itself: while an exchange is under way everything else gathers. A batch is sent until it is
 //! answered, the same one under the same sequence, so that nothing is done twice.
+//!
+//! A store that fails three times in a row is *away*. Questions are then answered at once ([`Busy::Away`]) and the node
+//! goes on by what it knows: passes in force are renewed here and the line is told afterwards, whoever polls is noted and
+//! vouched for if they were passed over meanwhile. The driver goes on trying, and the room is back by itself.
 
+mod alone;
+mod crowd;
 mod desk;
 mod drive;
+mod memo;
+mod news;
+mod outage;
+mod said;
 
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use arc_swap::ArcSwap;
-use tokio::sync::{Notify, oneshot};
+use arc_swap::{ArcSwap, ArcSwapOption};
+use tokio::sync::{Notify, broadcast, oneshot};
+use tokio::time::Instant;
 
+use crowd::Share;
+pub use crowd::{Crowd, NEAR};
 pub use desk::Busy;
 use desk::Desk;
+pub use drive::{SPREAD, SPREAD_LOSING};
+pub use news::News;
+pub use outage::Outage;
 
 use crate::clock;
 use crate::line::{
@@ -37,10 +53,19 @@ pub struct Room {
     node: u128,
     view: ArcSwap<View>,
     desk: Mutex<Desk>,
+    /// The present outage, or the last while it matters.
+    outage: ArcSwapOption<Outage>,
     /// Something was said.
     said: Notify,
     /// The store's clock minus ours, in milliseconds.
     ahead_ms: AtomicI64,
+    /// Of those who wait on this node.
+    share: Share,
+    made: Instant,
+    /// When the store last answered: milliseconds since this was made, and one. 0: never.
+    heard: AtomicU64,
+    /// What changes, for whoever listens.
+    news: broadcast::Sender<Arc<News>>,
 }
 
 /// What a ticket or pass says about whose it is. Only ever made from a verified signature.
@@ -61,11 +86,27 @@ impl Room {
         Room {
             name: name.into(),
             node,
-            view: ArcSwap::default(),
+            view: ArcSwap::from_pointee(View::expecting(offer.settings.clone())),
             desk: Mutex::new(Desk::new(offer)),
+            outage: ArcSwapOption::empty(),
             said: Notify::new(),
             ahead_ms: AtomicI64::new(0),
+            share: Share::default(),
+            made: Instant::now(),
+            heard: AtomicU64::new(0),
+            news: broadcast::channel(news::KEPT).0,
         }
+    }
+
+    /// One of several rooms, whose crowds share what the node can answer.
+    #[must_use]
+    pub fn among(self, crowd: &Arc<Crowd>) -> Room {
+        Room { share: Share::of(crowd), ..self }
+    }
+
+    /// Those who wait in this room, and in all it is among.
+    pub fn crowd(&self) -> &Crowd {
+        &self.share.crowd
     }
 
     /// The room's name.
@@ -96,7 +137,12 @@ impl Room {
     /// A pass in force was used, and its seat is to last longer.
     pub async fn renew(&self, proof: Proof, admitted_ms: u64) -> Result<Claimed, Busy> {
         let renewal = Renewal { number: proof.number, admitted_ms };
-        self.ask_about(proof, Claimed::Stale, |desk, answer| desk.renew(renewal, answer)).await
+        let asked =
+            self.ask_about(proof, Claimed::Stale, |desk, answer| desk.renew(renewal, answer));
+        match asked.await {
+            Err(Busy::Away) => Ok(self.renew_alone(proof, admitted_ms)),
+            told => told,
+        }
     }
 
     /// Somebody gives up their place.
@@ -104,10 +150,17 @@ impl Room {
         self.ask_about(proof, Done::Stale, |desk, answer| desk.leave(proof.number, answer)).await
     }
 
-    /// A session ends: by the word of the origin, of an operator, or of a visitor who is inside.
+    /// A session ends: by the word of the origin, of an operator, or of a visitor who is inside. While the store is
+    /// away the line hears of it afterwards, though there is no answer.
     pub async fn end(&self, proof: Proof, why: Ending) -> Result<Done, Busy> {
         let end = End { number: proof.number, why };
         self.ask_about(proof, Done::Stale, |desk, answer| desk.end(end, answer)).await
+    }
+
+    /// A pass that is good once is used up, by whoever verified it. Once asked, it may be spent though nobody hears of
+    /// it; while the store is away it is not.
+    pub async fn spend(&self, proof: Proof) -> Result<Done, Busy> {
+        self.ask_about(proof, Done::Stale, |desk, answer| desk.spend(proof.number, answer)).await
     }
 
     /// An operator's verb.
@@ -167,17 +220,14 @@ impl Room {
         say: impl FnOnce(&mut Desk, oneshot::Sender<A>) -> Result<(), Busy>,
     ) -> Result<A, Busy> {
         let (answer, told) = oneshot::channel();
-        {
-            let mut desk = self.desk();
-            desk.check_open()?;
-            say(&mut desk, answer)?;
-        }
+        say(&mut self.desk(), answer)?;
         self.said.notify_one();
-        told.await.map_err(|_| Busy::Dropped)
+        told.await.map_err(|_| if self.is_away() { Busy::Away } else { Busy::Dropped })
     }
 
     /// Nobody speaks for this room any more: whoever waits for an answer, or asks for one, gets none.
     pub fn close(&self) {
+        self.share.set(0, 0);
         self.desk().close();
     }
 

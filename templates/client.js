@@ -132,6 +132,8 @@ class StatusStream {
     let status, pause;
     try {
       status = new QueueStatus(await this.client.request('GET', '/queue/status', { query: this.query }), this.last);
+      // An arrival became a place: from now on it is asked about by its ticket.
+      if (this.query.queue_id && status.queueId) this.query.queue_id = status.queueId;
       this.failures = 0;
       pause = status.nextPollSeconds || this.interval / 1000;
     } catch (error) {
@@ -207,9 +209,10 @@ export class QueueClient {
 
   // What save() kept, if it is still good.
   async restoreToken({ eventId }) {
-    const saved = JSON.parse(storage.get(`anteroom.token.${eventId}`) || 'null');
-    if (!saved) return null;
-    if (skew === undefined) skew = saved.skew;
+    let saved;
+    try { saved = JSON.parse(storage.get(`anteroom.token.${eventId}`)); } catch { /* as if there were none */ }
+    if (!saved?.token) return null;
+    if (skew === undefined && Number.isFinite(saved.skew)) skew = saved.skew;
     const token = new AdmissionToken(saved.token, eventId, saved.expiresAt);
     return token.isValid() ? token : null;
   }
@@ -224,8 +227,9 @@ export class QueueClient {
       });
       const answer = await response.json().catch(() => ({}));
       if (answer.server_time) skew = Date.parse(answer.server_time) - Date.now();
-      // 409: already in the line, and this is the place.
-      if (response.ok ? answer.status || method === 'POST' : response.status === 409 && answer.queue_id) return answer;
+      // 409: already in the line, and this is the place. Provisional: there is no line to be asked, but a time of arrival.
+      const placed = answer.status === 'provisional' || response.status === 409;
+      if (response.ok ? answer.status || method === 'POST' : placed && answer.queue_id) return answer;
       throw new QueueError(response, answer);
     } finally { clearTimeout(timer); }
   }
@@ -256,6 +260,12 @@ export function formatEta(words, { low, high }) {
   const step = minutes <= 20 ? 1 : minutes <= 60 ? 5 : 10;
   const from = Math.floor(low / 60 / step) * step || Math.max(Math.floor(low / 60), 1);
   return fill(words.about, counted(words, words.m, from, Math.ceil(minutes / step) * step));
+}
+
+// When something is tried again: the nearer, the finer.
+export function formatAgain(words, left) {
+  const [forms, number] = left <= 60 ? [words.s, left] : left <= 7200 ? [words.m, Math.ceil(left / 60)] : [words.h, Math.ceil(left / 3600)];
+  return fill(words.again, counted(words, forms, number, number));
 }
 
 function runPage(body) {
@@ -292,7 +302,7 @@ function runPage(body) {
     ticking = setInterval(step, 1000);
     step();
   };
-  const again = left => write('again', fill(words.again, counted(words, words.s, left, left)));
+  const again = left => write('again', formatAgain(words, left));
 
   const admitted = (window, pause) => {
     show('admitted');
@@ -357,11 +367,11 @@ function runPage(body) {
     if (first.has('admitted')) return admitted(Number(body.dataset.anteroomWindow), poll);
     if (!first.has('waiting')) {
       // A page that only waits to be loaded again.
-      return poll && countdown(spread(poll), left => { again(left); if (!left && navigator.onLine !== false) go(); });
+      return poll && countdown(first.has('provisional') ? poll : spread(poll), left => { again(left); if (!left && navigator.onLine !== false) go(); });
     }
     if (first.has('fresh') && navigator.cookieEnabled === false) return expired({ error: { code: 'missing_ticket' } });
     updated();
-    show('waiting', 'live', first.has('paused') ? 'paused' : '');
+    show('waiting', first.has('reconnecting') ? 'reconnecting' : 'live', first.has('paused') ? 'paused' : '');
     new QueueClient().listenStatus({ eventId, delay: poll * 1000 }).listen(status => {
       clearInterval(ticking);
       if (status.state === QueueState.waiting) waiting(status);

@@ -1,5 +1,6 @@
 //! Every test of the product in one binary; one module a promise to a user.
 
+mod admin;
 mod browser;
 mod cli;
 mod config;
@@ -7,7 +8,9 @@ mod gateway;
 mod line;
 mod line_model;
 mod model;
+mod nodes;
 mod page;
+mod redis;
 mod room;
 mod store;
 mod support;

@@ -3,13 +3,13 @@
 use std::net::SocketAddr;
 use std::path::Path;
 
-use super::Extent;
 use super::client::{Ask as _, Client};
 use super::load::{Amount, Requests, Sample, run};
 use super::ours::Node;
 use super::peers::{self, Server};
 use super::requests;
 use super::table::{Spread, Table};
+use super::{Extent, is_wanted};
 
 /// One server asked for one thing.
 struct Case<'a> {
@@ -28,6 +28,18 @@ enum What {
     Page,
     Status,
     Join,
+}
+
+impl What {
+    /// Its name on the command line.
+    fn name(self) -> &'static str {
+        match self {
+            What::Admitted => "admitted",
+            What::Page => "page",
+            What::Status => "status",
+            What::Join => "join",
+        }
+    }
 }
 
 impl Case<'_> {
@@ -107,6 +119,10 @@ pub fn measure(folder: &Path, extent: &Extent, site: SocketAddr, nodes: &[Node; 
         }),
     );
 
+    cases.retain(|case| is_wanted(case.what.name()));
+    if cases.is_empty() {
+        return;
+    }
     if let Amount::Seconds(_) = extent.amount {
         for case in &cases {
             run(

@@ -5,6 +5,9 @@
 //! noisy neighbour hits all of them alike, and ratios are made within a round. The figure to look at is the server's own CPU time a request:
 //! throughput here also depends on what else runs. All get the same requests, those of a browser.
 //!
+//! `make bench-gateway ONLY="admitted page"` measures these alone, of: admitted, page, status, join, delays, memory,
+//! counts. The harness itself is built as the tests are, which is quick; what it measures, as users have it.
+//!
 //! Without `--bench`, as `cargo test` runs it, every server that is installed gets a few hundred requests, so that
 //! this can't rot.
 
@@ -27,7 +30,7 @@ use std::time::Duration;
 
 use load::{Amount, offer};
 use ours::{Certificate, Node};
-use process::{CORES, Core, allowed, command, is_installed};
+use process::{CORES, Core, allowed, command, is_full, is_installed};
 use table::Table;
 
 /// How much is done.
@@ -75,12 +78,12 @@ const SMALL: Extent = Extent {
 };
 
 fn main() -> ExitCode {
-    let full = std::env::args().any(|argument| argument == "--bench");
+    let full = is_full();
     if full && std::env::var_os(CORES).is_none() {
         // Once more, away from the core where servers are measured, and with files enough.
         let own = std::env::current_exe().expect("a path");
         let mut again = command(Core::Others, &own.display().to_string());
-        again.arg("--bench").env(CORES, allowed().unwrap_or_default());
+        again.args(std::env::args().skip(1)).env(CORES, allowed().unwrap_or_default());
         let status = again.status().expect("ourselves");
         return if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     }
@@ -104,9 +107,22 @@ fn measure(folder: &Path, extent: &Extent) {
     });
     let joined = Node::start(folder, "joined", site, 1_000, None);
     cases::measure(folder, extent, site, &nodes, &joined);
-    println!("{}", delays(extent, &nodes[0], &joined));
-    println!("{}", memory(folder, extent, site, &certificate));
-    println!("{}", counts::table(folder, extent, &nodes[0]));
+    if is_wanted("delays") {
+        println!("{}", delays(extent, &nodes[0], &joined));
+    }
+    if is_wanted("memory") {
+        println!("{}", memory(folder, extent, site, &certificate));
+    }
+    if is_wanted("counts") {
+        println!("{}", counts::table(folder, extent, &nodes[0]));
+    }
+}
+
+/// Whether a part is to be measured: it was named, or none was.
+pub fn is_wanted(part: &str) -> bool {
+    let mut named =
+        std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).peekable();
+    named.peek().is_none() || named.any(|name| name == part)
 }
 
 /// What this ran on.

@@ -13,7 +13,7 @@ use anteroom::store::{self, Embedded, Opening, Store as _};
 use anteroom::token::{Key, KeyRing, Pass, RoomKeys, Secret, Ticket};
 
 use super::peers::Server;
-use super::process::{Core, Process, command, free_address, write};
+use super::process::{Core, Process, command, free_address, ours, write};
 
 const ROOM: &str = "sale";
 const SECRET: &str = "a secret for measuring, known to all";
@@ -68,7 +68,8 @@ impl Node {
             text.push_str(&tls);
         }
         let file = write(folder, &format!("{name}.toml"), &text);
-        let mut anteroom = command(Core::Measured, env!("CARGO_BIN_EXE_anteroom"));
+        let program = ours("anteroom").expect("a build: make bench-gateway makes one");
+        let mut anteroom = command(Core::Measured, &program.display().to_string());
         anteroom.arg("serve").arg("-c").arg(file);
         let process = Process::serve(anteroom, address);
         let key = Key::new("k1", Secret::new(SECRET).expect("long enough")).expect("a good id");
@@ -119,6 +120,7 @@ impl Node {
             admitted_at: now,
             expires_at: now + 300,
             nonce: self.keys.nonce(self.epoch, nth + 1).into(),
+            bind: None,
         };
         let token = self.keys.sign_pass(&pass).expect("within limits");
         format!("{}={token}", self.jar.name(false))
@@ -131,6 +133,7 @@ fn settings(listen: SocketAddr, origin: SocketAddr, store: &Path) -> String {
     format!(
         "listen = [\"{listen}\"]
 threads = 1
+admin.listen = \"none\"
 store.url = \"embedded:{store}\"
 keys.signing = [{{ id = \"k1\", secret = \"{SECRET}\" }}]
 origins.site.servers = [\"{origin}\"]

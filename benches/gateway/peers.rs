@@ -2,9 +2,9 @@
 
 use std::fs;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use super::process::{Core, Process, command, free_address, is_installed, write};
+use super::process::{Core, Process, command, free_address, is_installed, ours, write};
 use super::requests::{PATH, STATUS};
 
 /// A server under load.
@@ -111,7 +111,7 @@ pub fn haproxy(folder: &Path, origin: SocketAddr) -> Option<Server> {
 
 /// Bare pingora before the site: `bare` as it comes, or `tuned`.
 pub fn pingora(example: &str, origin: SocketAddr) -> Option<Server> {
-    let Some(program) = built(example) else {
+    let Some(program) = ours(&format!("examples/{example}")) else {
         println!("the example `{example}` is not built: left out");
         return None;
     };
@@ -119,13 +119,6 @@ pub fn pingora(example: &str, origin: SocketAddr) -> Option<Server> {
     let mut pingora = command(Core::Measured, &program.display().to_string());
     pingora.args([address.to_string(), origin.to_string()]);
     Some(Server { process: Process::serve(pingora, address), address })
-}
-
-/// An example of the same build as we are: `target/release/deps/gateway-…` has it in `target/release/examples`.
-fn built(example: &str) -> Option<PathBuf> {
-    let own = std::env::current_exe().ok()?;
-    let path = own.parent()?.parent()?.join("examples").join(example);
-    path.is_file().then_some(path)
 }
 
 fn found(program: &str, name: &str) -> bool {

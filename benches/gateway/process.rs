@@ -128,6 +128,21 @@ pub fn is_installed(program: &str) -> bool {
     std::env::split_paths(&path()).any(|folder| folder.join(program).is_file())
 }
 
+/// A program of ours: `anteroom`, `examples/tuned`. What is measured was built as users have it, by `make bench-gateway`;
+/// a few requests go to that of our own build. `None`: it is not there.
+pub fn ours(name: &str) -> Option<PathBuf> {
+    let own = std::env::current_exe().ok()?;
+    // `target/debug/deps/gateway-…`
+    let built = own.parent()?.parent()?;
+    let folder = if is_full() { built.parent()?.join("release") } else { built.to_owned() };
+    Some(folder.join(name)).filter(|path| path.is_file())
+}
+
+/// Whether this is about figures.
+pub fn is_full() -> bool {
+    std::env::args().any(|argument| argument == "--bench")
+}
+
 /// Where programs are. Servers are for administrators, in many systems' eyes.
 fn path() -> OsString {
     let mut path = std::env::var_os("PATH").unwrap_or_default();

@@ -17,9 +17,11 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
+use super::timed::Timed;
+use crate::admin::{self, Admin};
 use crate::clock;
 use crate::config::{Keys, Plan};
-use crate::gateway::api::Streams;
+use crate::gateway::api::{Meters, Streams};
 use crate::gateway::entrance::Entrance;
 use crate::gateway::gate::Gate;
 use crate::gateway::listen::{Porter, bind};
@@ -31,9 +33,11 @@ use crate::gateway::settings::{self, Settings};
 use crate::gateway::tls::Certificate;
 use crate::handover::Named;
 use crate::line::Offer;
+use crate::metrics::Metrics;
 use crate::page::{Look, Pages};
-use crate::room::Room;
-use crate::store::{self, Opening, Store, StoreError};
+use crate::room::{Crowd, Room, SPREAD, SPREAD_LOSING};
+use crate::stats::Stats;
+use crate::store::{self, Opened, Opening, Store, StoreError};
 use crate::token::{self, Key, KeyError, KeyRing};
 
 /// Idle connections kept to all origins together. pingora's own 128 made a proxy with 64 busy connections to several
@@ -49,6 +53,16 @@ pub enum Failure {
     /// An address can't be listened on.
     #[error("listen {address}: {problem}")]
     Listen {
+        /// Which.
+        address: String,
+        /// Why.
+        problem: io::Error,
+    },
+    /// One for operators.
+    #[error(
+        "[admin] {address}: {problem}. Name another with listen in [admin] or ANTEROOM_ADMIN_LISTEN; \"none\" is none"
+    )]
+    AdminListen {
         /// Which.
         address: String,
         /// Why.
@@ -92,6 +106,8 @@ pub struct Node {
     /// What the store keeps for want of configured keys.
     secret: Option<store::Secret>,
     certificates: Certificates,
+    /// Of all rooms, before and after a reload.
+    crowd: Arc<Crowd>,
     stop: watch::Sender<bool>,
     places: Arc<Semaphore>,
     connections: usize,
@@ -99,6 +115,10 @@ pub struct Node {
     store: Mutex<Option<Arc<dyn Store>>>,
     /// Those who take connections in.
     porters: Mutex<Vec<JoinHandle<()>>>,
+    metrics: Arc<Metrics>,
+    admin: Arc<Admin>,
+    /// Operators' connections that could still be taken.
+    admin_places: Arc<Semaphore>,
 }
 
 /// What goes on in the background for a configuration.
@@ -109,12 +129,15 @@ struct Running {
     checks: Vec<Task>,
 }
 
-/// A room, what was last offered to its line, and the conversation with the store. A reload keeps all three.
+/// A room, what was last offered to its line, the conversation with the store, and what is remembered. A reload keeps all
+/// of it.
 #[derive(Clone)]
 struct Hosted {
     room: Arc<Room>,
     offer: Offer,
     driver: Arc<Task>,
+    stats: Arc<Stats>,
+    _sampler: Arc<Task>,
 }
 
 /// Something that goes on until nobody wants it any more.
@@ -138,19 +161,31 @@ impl Drop for Task {
     }
 }
 
-/// The addresses of a plan, those that were inherited and those that are bound now.
+/// Before the address of a socket for operators, and of one for their metrics alone. Visitors' have nothing there.
+const ADMIN: &str = "admin ";
+const METRICS: &str = "metrics ";
+
+/// The addresses of a plan, those that were inherited and those that are bound now: visitors' first, plain ones before
+/// those with TLS.
 ///
 /// # Errors
 /// The first that can't be listened on.
-pub fn sockets(settings: &Settings, mut inherited: Vec<Named>) -> Result<Vec<Named>, Failure> {
-    let plain = settings.listen.iter();
-    let secure = settings.tls.iter().map(|tls| &tls.listen);
+pub fn sockets(plan: &Plan, mut inherited: Vec<Named>) -> Result<Vec<Named>, Failure> {
+    let plain = plan.gateway.listen.iter();
+    let secure = plan.gateway.tls.iter().map(|tls| &tls.listen);
+    let admin = plan.admin.listen.iter().map(|address| (ADMIN, address));
+    let metrics = plan.admin.metrics_listen.iter().map(|address| (METRICS, address));
+    let visitors = plain.chain(secure).map(|address| ("", address));
     let mut sockets = Vec::new();
-    for address in plain.chain(secure) {
-        let known = inherited.iter().position(|(name, _)| name == address);
-        let failed = |problem| Failure::Listen { address: address.clone(), problem };
+    for (purpose, address) in visitors.chain(admin).chain(metrics) {
+        let name = format!("{purpose}{address}");
+        let known = inherited.iter().position(|(other, _)| *other == name);
+        let failed = |problem| match purpose {
+            "" => Failure::Listen { address: address.clone(), problem },
+            _ => Failure::AdminListen { address: address.clone(), problem },
+        };
         let socket = match known {
-            Some(index) => inherited.swap_remove(index).1,
+            Some(index) => inherited.remove(index).1,
             None => {
                 let parsed: SocketAddr = address
                     .parse()
@@ -158,7 +193,7 @@ pub fn sockets(settings: &Settings, mut inherited: Vec<Named>) -> Result<Vec<Nam
                 bind(parsed).map_err(failed)?
             }
         };
-        sockets.push((address.clone(), socket));
+        sockets.push((name, socket));
     }
     Ok(sockets)
 }
@@ -202,30 +237,71 @@ impl Node {
         sockets: &[Named],
         certificates: Certificates,
     ) -> Result<Arc<Node>, Failure> {
-        let opened = store::open(&plan.store.url, opening()?)?;
+        let opened = store::open(&plan.store.url, plan.store.access.clone(), opening()?).await?;
+        Node::start_with(plan, opened, sockets, certificates).await
+    }
+
+    /// The same over a store that is open already.
+    ///
+    /// # Errors
+    /// What keeps it from starting; nothing goes on in the background then.
+    pub async fn start_with(
+        plan: Plan,
+        opened: Opened,
+        sockets: &[Named],
+        certificates: Certificates,
+    ) -> Result<Arc<Node>, Failure> {
         let (stop, shutdown) = watch::channel(false);
         let connections = plan.gateway.bounds.connections;
         let ring = ring(&plan.keys, opened.secret.as_ref())?;
-        let none = HashMap::new();
-        let (live, running) = live(&plan.gateway, &ring, &opened.store, &none).await?;
+        let metrics = Arc::new(Metrics::new(&plan.metrics));
+        let kind = kind(&plan.store.url);
+        let store = Timed { store: opened.store, meter: metrics.store(kind) };
+        let store: Arc<dyn Store> = Arc::new(store);
+        let (none, crowd) = (HashMap::new(), Arc::new(Crowd::default()));
+        let (live, running) = live(&plan.gateway, &ring, &store, &metrics, &none, &crowd).await?;
         let live = Arc::new(ArcSwap::from_pointee(live));
+        let streams = Streams::new();
+        let places = Arc::new(Semaphore::new(connections));
+        let seen = admin::Node {
+            live: live.clone(),
+            metrics: metrics.clone(),
+            places: (places.clone(), connections),
+            streams: streams.clone(),
+            store: kind,
+            shutdown: shutdown.clone(),
+        };
+        let admin = Admin::new(seen, &plan.admin)?;
         let node = Arc::new(Node {
             live: live.clone(),
             secret: opened.secret,
             certificates,
+            crowd,
             stop,
-            places: Arc::new(Semaphore::new(connections)),
+            places,
             connections,
             running: Mutex::new(running),
-            store: Mutex::new(Some(opened.store)),
+            store: Mutex::new(Some(store)),
             porters: Mutex::default(),
+            metrics,
+            admin,
+            admin_places: Arc::new(Semaphore::new(admin::bound())),
         });
-        let streams = Streams::new();
         let proxy = Arc::new(proxy(&live, &streams, &shutdown));
         let gate = Gate::new(live.clone(), proxy.clone(), streams, shutdown.clone());
         let places = node.places.clone();
         let porter = Porter { gate: Arc::new(gate), proxy, live, places, shutdown };
-        node.welcome(&porter, sockets, plan.gateway.listen.len())?;
+        let visitors = plan.gateway.listen.len() + plan.gateway.tls.len();
+        let (visitors, operators) = sockets.split_at(visitors.min(sockets.len()));
+        node.welcome(&porter, visitors, plan.gateway.listen.len())?;
+        node.welcome_operators(operators)?;
+        tracing::info!(
+            event = "node.started",
+            version = env!("CARGO_PKG_VERSION"),
+            spread_ms = millis(SPREAD),
+            spread_losing_ms = millis(SPREAD_LOSING),
+            "started: for so long what this node tells may be behind what another one does"
+        );
         Ok(node)
     }
 
@@ -251,6 +327,34 @@ impl Node {
         Ok(())
     }
 
+    /// Takes operators' connections in.
+    fn welcome_operators(&self, sockets: &[Named]) -> Result<(), Failure> {
+        for (name, socket) in sockets {
+            let (purpose, address) = match name.strip_prefix(METRICS) {
+                Some(address) => ("metrics", address),
+                None => ("admin", name.trim_start_matches(ADMIN)),
+            };
+            let failed = |problem| Failure::AdminListen { address: address.to_owned(), problem };
+            let socket = socket.try_clone().map_err(failed)?;
+            let listened = socket.local_addr().map_err(failed)?;
+            let listener = TcpListener::from_std(socket).map_err(failed)?;
+            let places = self.admin_places.clone();
+            let port = match purpose {
+                "metrics" => admin::Port::for_metrics(&self.admin, places),
+                _ => admin::Port::new(&self.admin, places),
+            };
+            tracing::info!(event = "node.listening", address = %listened, protocol = purpose, "listening");
+            let welcoming = tokio::spawn(port.welcome(listener));
+            self.porters.lock().unwrap_or_else(PoisonError::into_inner).push(welcoming);
+        }
+        Ok(())
+    }
+
+    /// What operators ask for that only whoever started the node can do.
+    pub fn reloads(&self) -> tokio::sync::mpsc::Receiver<admin::Reload> {
+        self.admin.reloads().listen()
+    }
+
     /// Puts another plan in force. Rooms that stay keep their lines; connections stay open.
     ///
     /// # Errors
@@ -268,11 +372,15 @@ impl Node {
             fresh.push((certificate, read));
         }
         let known = self.running().rooms.clone();
-        let (live, running) = live(&plan.gateway, &ring, &store, &known).await?;
+        let (live, running) =
+            live(&plan.gateway, &ring, &store, &self.metrics, &known, &self.crowd).await?;
         for (certificate, fresh) in fresh {
             certificate.replace(fresh);
         }
+        let (rooms, origins) = (&live.entrances, &live.origins);
+        self.metrics.retain(|room| rooms.contains_key(room), |name| origins.contains_key(name));
         self.live.store(Arc::new(live));
+        self.admin.change(&plan.admin);
         // What is no longer wanted ends here.
         *self.running() = running;
         Ok(())
@@ -296,7 +404,12 @@ impl Node {
             let _ = porter.await;
         }
         let all = u32::try_from(self.connections).unwrap_or(u32::MAX);
-        let _ = timeout(patience, self.places.acquire_many(all)).await;
+        let operators = u32::try_from(admin::bound()).unwrap_or(u32::MAX);
+        let _ = timeout(patience, async {
+            let _ = self.places.acquire_many(all).await;
+            let _ = self.admin_places.acquire_many(operators).await;
+        })
+        .await;
     }
 
     /// Ends the conversations with the store and closes it. Whoever asks afterwards is told to come back.
@@ -318,11 +431,14 @@ async fn live(
     settings: &Settings,
     ring: &KeyRing,
     store: &Arc<dyn Store>,
+    metrics: &Metrics,
     known: &HashMap<String, Hosted>,
+    crowd: &Arc<Crowd>,
 ) -> Result<(Live, Running), Failure> {
     let mut origins = HashMap::new();
     for (name, origin) in &settings.origins {
-        origins.insert(name.clone(), Arc::new(Origin::new(name, origin.clone()).await?));
+        let origin = Origin::new(name, origin.clone()).await?.counted_by(metrics.origin(name));
+        origins.insert(name.clone(), Arc::new(origin));
     }
     let mut prepared = Vec::new();
     for room in &settings.rooms {
@@ -345,13 +461,16 @@ async fn live(
                 Hosted { offer, ..hosted.clone() }
             }
             None => {
-                let room = Arc::new(Room::new(name, speaker, offer.clone()));
+                let room = Arc::new(Room::new(name, speaker, offer.clone()).among(crowd));
                 let driver = Arc::new(Task::spawn(drive(room.clone(), store.clone())));
-                Hosted { room, offer, driver }
+                let stats = Arc::new(Stats::new(metrics.room(name)));
+                let _sampler = Arc::new(Task::spawn(stats.clone().watch(room.clone())));
+                Hosted { room, offer, driver, stats, _sampler }
             }
         };
         let polls = settings.bounds.polls_per_second;
-        let entrance = Entrance::new(hosted.room.clone(), keys, room.clone(), polls);
+        let entrance = Entrance::new(hosted.room.clone(), keys, room.clone(), polls, settings.loss);
+        let entrance = entrance.counted_by(hosted.stats.clone());
         entrances.insert(name.clone(), Arc::new(entrance));
         running.rooms.insert(name.clone(), hosted);
     }
@@ -365,6 +484,7 @@ async fn live(
         api_hosts: settings.api_hosts.iter().map(|host| host.to_ascii_lowercase()).collect(),
         pages: Pages::new("", &Look::default()),
         bounds: settings.bounds,
+        meters: Arc::new(Meters::new(metrics)),
     };
     Ok((live, running))
 }
@@ -395,6 +515,15 @@ fn proxy(
     http_proxy(&Arc::new(conf), inner)
 }
 
+/// The kind of store that a url names.
+fn kind(url: &str) -> &'static str {
+    match url.split_once(':') {
+        Some(("memory", _)) => "memory",
+        Some(("embedded", _)) => "embedded",
+        _ => "redis",
+    }
+}
+
 fn ring(keys: &Keys, secret: Option<&store::Secret>) -> Result<KeyRing, Failure> {
     let signing = match (keys.signing.is_empty(), secret) {
         (false, _) => keys.signing.clone(),
@@ -404,6 +533,10 @@ fn ring(keys: &Keys, secret: Option<&store::Secret>) -> Result<KeyRing, Failure>
         (true, None) => return Err(Failure::NoKeys),
     };
     Ok(KeyRing::new(signing, keys.pass.clone())?)
+}
+
+fn millis(span: Duration) -> u64 {
+    u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn opening() -> Result<Opening, Failure> {

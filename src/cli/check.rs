@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
+use std::net::ToSocketAddrs as _;
 use std::process::ExitCode;
 
 use clap::Args;
@@ -28,10 +29,53 @@ impl Check {
         let environment: Environment = std::env::vars_os().collect();
         let (text, code, said) = match self.source.plan(&environment) {
             Err(refused) => (String::new(), USAGE.into(), refused.text()),
-            Ok(found) => (summary(&found), ExitCode::SUCCESS, found.warned()),
+            Ok(found) => match unknown(&found) {
+                lost if lost.is_empty() => (summary(&found), ExitCode::SUCCESS, found.warned()),
+                lost => (String::new(), USAGE.into(), found.warned() + &lost),
+            },
         };
         let _ = io::stderr().write_all(said.as_bytes());
         Ok((text, code))
+    }
+}
+
+/// The servers whose names lead nowhere, as problems: a node that does not find one does not start. All are looked up at
+/// once, for a name that nobody answers for takes its time.
+fn unknown(Found { plan, name, .. }: &Found) -> String {
+    let servers = plan.gateway.origins.iter().flat_map(|(origin, settings)| {
+        settings.servers.iter().map(move |server| (origin.as_str(), server.as_str()))
+    });
+    let servers: Vec<(&str, &str)> = servers.collect();
+    let found: Vec<_> = std::thread::scope(|scope| {
+        let asked = servers.iter().map(|(_, server)| scope.spawn(|| is_known(server)));
+        let asked: Vec<_> = asked.collect();
+        asked.into_iter().map(|one| one.join().unwrap_or(Ok(()))).collect()
+    });
+    let mut text = String::new();
+    let mut count = 0;
+    for ((origin, server), found) in servers.iter().zip(found) {
+        if let Err(problem) = found {
+            let _ = writeln!(
+                text,
+                "{name}: origins.{origin}: {server:?} is not found: {problem}:\n  names are looked up when a node \
+                 starts, and it would not. Correct the name, or write the server's address."
+            );
+            count += 1;
+        }
+    }
+    if count > 0 {
+        let noun = if count == 1 { "problem" } else { "problems" };
+        let _ = writeln!(text, "anteroom: {count} {noun} in the configuration");
+    }
+    text
+}
+
+/// # Errors
+/// Why it has no address.
+fn is_known(server: &str) -> io::Result<()> {
+    match server.to_socket_addrs()?.next() {
+        Some(_) => Ok(()),
+        None => Err(io::Error::other("no address has this name")),
     }
 }
 
@@ -52,6 +96,12 @@ fn summary(Found { plan, warnings, name }: &Found) -> String {
     for tls in &plan.gateway.tls {
         line("listens", &format!("https://{}", tls.listen));
     }
+    if let Some(address) = &plan.admin.listen {
+        line("admin", &format!("http://{address}, {}", operators(plan)));
+    }
+    if let Some(address) = &plan.admin.metrics_listen {
+        line("metrics", &format!("http://{address}/metrics"));
+    }
     line("store", &plan.store.url);
     line("keys", &signing(plan));
     for room in &plan.gateway.rooms {
@@ -67,6 +117,17 @@ fn summary(Found { plan, warnings, name }: &Found) -> String {
         line("origin", &format!("{name}: {scheme}://{}", origin.servers.join(", ")));
     }
     text
+}
+
+/// Names and roles only.
+fn operators(plan: &Plan) -> String {
+    let keys = plan.admin.keys.iter().map(|key| format!("{} ({})", key.name, key.role.name()));
+    match keys.collect::<Vec<_>>() {
+        none if none.is_empty() => {
+            "health and metrics only: `anteroom keygen --admin` makes a key for the rest".to_owned()
+        }
+        keys => format!("keys: {}", keys.join(", ")),
+    }
 }
 
 /// Ids only.

@@ -15,7 +15,7 @@ use crate::config::Environment;
 /// Run a node in front of a site
 #[derive(Args)]
 #[command(
-    after_help = "Options may also be given as ANTEROOM_CONFIG, _ORIGIN, _RATE, _MAX_ACTIVE, _LISTEN, _UPGRADE.\nANTEROOM_PORT, _REDIS_ADDR, _TOKEN_SECRET and _LOG_LEVEL overrule the file."
+    after_help = "Options may also be given as ANTEROOM_CONFIG, _ORIGIN, _RATE, _MAX_ACTIVE, _LISTEN, _UPGRADE.\nANTEROOM_PORT, _REDIS_ADDR, _REDIS_PASSWORD, _TOKEN_SECRET and _LOG_LEVEL overrule the file."
 )]
 pub(super) struct Serve {
     #[command(flatten)]
@@ -39,7 +39,7 @@ impl Serve {
         let _ = io::stderr().write_all(found.warned().as_bytes());
         let again = move || match self.source.plan(&environment) {
             Ok(found) => Ok(found.plan),
-            Err(refused) => Err(refused.text()),
+            Err(refused) => Err(refused.problems()),
         };
         let code = app::serve(found.plan, self.upgrade, Box::new(again)).map_err(Failure::App)?;
         Ok((String::new(), code))

@@ -79,6 +79,14 @@ impl Source {
 }
 
 impl Refused {
+    /// Problem by problem.
+    pub(super) fn problems(&self) -> Vec<String> {
+        match self {
+            Refused::Nothing => vec![self.text().trim_end().to_owned()],
+            Refused::Problems(problems) => problems.iter().map(ToString::to_string).collect(),
+        }
+    }
+
     /// Everything there is to say, with a line end.
     pub(super) fn text(&self) -> String {
         match self {

@@ -11,7 +11,8 @@ use clap::Args;
 use super::{Done, Failure, SIGNING_KEY, no_key, ring, secret};
 use crate::clock;
 use crate::token::{
-    Key, KeyError, Kind, MAX_TOKEN, Pass, PassKeys, Scratch, Secret, Ticket, TokenError, Unproven,
+    Key, KeyError, Kind, MAX_TOKEN, Pass, PassKeys, Provisional, Scratch, Secret, Ticket,
+    TokenError, Unproven,
 };
 
 const PASS_SECRET: &str = "ANTEROOM_TOKEN_SECRET";
@@ -104,6 +105,7 @@ fn judge(
     let what = match said.kind {
         Kind::Ticket => "ticket",
         Kind::Pass => "pass",
+        Kind::Provisional => "provisional ticket",
     };
     let mut verdict = Verdict {
         subject: format!("a {what} for room {}", shown(&said.room)),
@@ -126,6 +128,12 @@ fn judge(
             let keys = ring(&said.key_id, secret).and_then(|ring| ring.room(room));
             keys.map(|keys| keys.verify_ticket(token, scratch).map(|t| verdict.ticket(&t, now)))
         }
+        (Kind::Provisional, _, Some(secret)) => {
+            let keys = ring(&said.key_id, secret).and_then(|ring| ring.room(room));
+            keys.map(|keys| {
+                keys.verify_provisional(token, scratch).map(|p| verdict.provisional(&p, now))
+            })
+        }
         (Kind::Pass, None, Some(secret)) => {
             let keys = ring(&said.key_id, secret).and_then(|ring| ring.room(room));
             // Expiry is judged below: what an expired pass says is still worth showing.
@@ -135,7 +143,7 @@ fn judge(
             let keys = Key::new(&said.key_id, secret).and_then(|key| PassKeys::new(room, &[key]));
             keys.map(|keys| keys.verify_pass(token, 0, scratch).map(|p| verdict.pass(&p, now)))
         }
-        (Kind::Ticket, _, None) => {
+        (Kind::Ticket | Kind::Provisional, _, None) => {
             return Err(no_key("a ticket: the signing key", "--key-file", SIGNING_KEY));
         }
         (Kind::Pass, None, None) => {
@@ -164,6 +172,13 @@ impl Verdict {
         self.ids(ticket.device_id.as_deref(), ticket.user_id.as_deref());
     }
 
+    fn provisional(&mut self, provisional: &Provisional<'_>, now: Duration) {
+        let arrived_at = provisional.arrived_ms / 1_000;
+        self.remark = format!(", {} old", span(now.as_secs().saturating_sub(arrived_at)));
+        self.facts = vec![("arrived", time(arrived_at))];
+        self.ids(provisional.device_id.as_deref(), provisional.user_id.as_deref());
+    }
+
     fn pass(&mut self, pass: &Pass<'_>, now: Duration) {
         let now = now.as_secs();
         if pass.expires_at > now {
@@ -182,6 +197,7 @@ impl Verdict {
             ("nonce", shown(&pass.nonce)),
         ];
         self.facts.extend(pass.slot.as_deref().map(|slot| ("slot", shown(slot))));
+        self.facts.extend(pass.bind.as_deref().map(|bind| ("bound by", shown(bind))));
         self.ids(pass.device_id.as_deref(), pass.user_id.as_deref());
     }
 

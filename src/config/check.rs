@@ -4,15 +4,19 @@
 //! (certificates, secrets, pages, where the store will be) and changes nothing there. Never stops at a problem:
 //! what is refused gets its default, so that the rest can be judged, and the plan is thrown away in the end.
 
+pub(super) mod admin;
 mod bounds;
 mod keys;
 mod line;
 mod listen;
+mod loss;
 mod origin;
 mod overlap;
 mod page;
 mod pattern;
+mod redis;
 mod room;
+mod secret;
 mod store;
 
 use std::path::{Path, PathBuf};
@@ -21,7 +25,7 @@ use std::time::Duration;
 use super::environment::Environment;
 use super::file::File;
 use super::report::{Report, Written};
-use super::{LogFormat, LogLevel, LogSettings, Plan, StoreSettings, text};
+use super::{LogFormat, LogLevel, LogSettings, Plan, text};
 use crate::gateway::settings::Settings;
 
 /// What the rules need besides the values.
@@ -41,7 +45,8 @@ pub(super) fn check(
 ) -> Plan {
     let check = Check { report, environment, source };
     let trusted_proxies = check.trusted_proxies(&file);
-    let (listen, tls) = check.addresses(&file);
+    let mut taken = listen::Taken::new();
+    let (listen, tls) = check.addresses(&file, &mut taken);
     let origins = check.origins(&file);
     let sites = check.sites(&file);
     let way_in = room::WayIn { tls: !tls.is_empty(), proxies: !trusted_proxies.is_empty() };
@@ -64,14 +69,17 @@ pub(super) fn check(
         origins,
         rooms,
         bounds: check.bounds(&file.bounds),
+        loss: check.loss(&file),
     };
     let log = LogSettings {
         level: file.log.level.as_ref().map_or(LogLevel::Info, |level| level.value),
         format: file.log.format.as_ref().map_or(LogFormat::Auto, |format| format.value),
     };
-    let store = StoreSettings { url: check.store(&file) };
+    let store = check.store(&file);
     let keys = check.keys(&file);
-    Plan { gateway, store, keys, log, source: source.map(Path::to_owned) }
+    let admin = check.admin(&file, &mut taken);
+    let metrics = check.metrics(&file);
+    Plan { gateway, store, keys, log, admin, metrics, source: source.map(Path::to_owned) }
 }
 
 impl Check<'_> {

@@ -9,9 +9,11 @@ use std::fmt;
 use std::net::SocketAddr;
 
 use super::LogLevel;
-use super::file::{File, Key, Veiled};
+use super::check::admin::DEFAULT_LISTEN;
+use super::file::{AdminKey, File, Key, Veiled};
 use super::nearest::nearest;
 use super::report::{Report, VEIL, Written, quoted};
+use crate::admin::Role;
 
 /// The variables of a process.
 #[derive(Clone, Default)]
@@ -58,7 +60,13 @@ impl Environment {
         }
         if let Some(url) = self.get("ANTEROOM_REDIS_ADDR") {
             let (key, text) = ("ANTEROOM_REDIS_ADDR".to_owned(), VEIL.to_owned());
-            file.store_url = Some(Written { value: url.to_owned(), key, text });
+            file.store.url = Some(Written { value: url.to_owned(), key, text });
+        }
+        if let Some(password) = self.get("ANTEROOM_REDIS_PASSWORD") {
+            let (key, text) = ("ANTEROOM_REDIS_PASSWORD".to_owned(), VEIL.to_owned());
+            let value = Veiled(password.to_owned());
+            file.store.password = Some(Written { value, key, text });
+            (file.store.password_file, file.store.password_env) = (None, None);
         }
         if let Some(secret) = self.get("ANTEROOM_TOKEN_SECRET") {
             let path = "ANTEROOM_TOKEN_SECRET".to_owned();
@@ -74,6 +82,7 @@ impl Environment {
                 Key { id: Some(id), secret: Some(secret), path: path.clone(), ..Key::default() };
             file.pass.insert(0, key);
         }
+        self.overrule_admin(file, report);
         if let Some(level) = self.written("ANTEROOM_LOG_LEVEL") {
             match LogLevel::WORDS.iter().find(|(word, _)| *word == level.value.to_lowercase()) {
                 Some((_, found)) => file.log.level = Some(level.map(|_| *found)),
@@ -91,6 +100,30 @@ impl Environment {
         }
     }
 
+    /// The operators' port. A key comes on top of what the file has.
+    fn overrule_admin(&self, file: &mut File, report: &Report) {
+        if let Some(listen) = self.written("ANTEROOM_ADMIN_LISTEN") {
+            let address = Some(listen.value.clone()).filter(|address| address != "none");
+            file.admin.listen = Some(listen.map(|_| address));
+        }
+        if let Some(port) = self.written("ANTEROOM_METRICS_PORT") {
+            overrule_metrics_port(port, file, report);
+        }
+        if let Some(key) = self.get("ANTEROOM_ADMIN_API_KEY") {
+            let path = "ANTEROOM_ADMIN_API_KEY".to_owned();
+            let veiled = |value| Written { value, key: path.clone(), text: VEIL.to_owned() };
+            let role = Written { value: Role::Admin, key: path.clone(), text: VEIL.to_owned() };
+            let value = Veiled(key.to_owned());
+            file.admin.keys.push(AdminKey {
+                name: Some(veiled(VARIABLE_KEY.to_owned())),
+                key: Some(Written { value, key: path.clone(), text: VEIL.to_owned() }),
+                role: Some(role),
+                path,
+                ..AdminKey::default()
+            });
+        }
+    }
+
     /// Says which variables have no effect beside a file.
     pub(super) fn warn_of_unused(&self, report: &Report) {
         for name in QUICK.into_iter().filter(|name| self.get(name).is_some()) {
@@ -99,6 +132,25 @@ impl Environment {
             report.warn(format!("{name} has no effect beside a file"), means);
         }
     }
+}
+
+/// A port of its own for the metrics, on the host of `metrics_listen` or else of the operators' port. If that is this very
+/// port, they are there already.
+fn overrule_metrics_port(port: Written<String>, file: &mut File, report: &Report) {
+    let Ok(number) = port.value.parse::<u16>() else {
+        let means = "write a number from 0 to 65535; 0 lets the system choose";
+        return report.problem(format!("{} is not a port", port.said()), means);
+    };
+    let listen = match &file.admin.listen {
+        None => Some(DEFAULT_LISTEN.to_owned()),
+        Some(written) => written.value.clone(),
+    };
+    let near = file.admin.metrics_listen.as_ref().map(|written| written.value.clone());
+    let near = near.or_else(|| listen.clone()).and_then(|near| near.parse::<SocketAddr>().ok());
+    let mut address = near.unwrap_or(SocketAddr::from(([127, 0, 0, 1], 0)));
+    address.set_port(number);
+    let same = number != 0 && listen.as_deref() == Some(&address.to_string());
+    file.admin.metrics_listen = (!same).then(|| port.map(|_| address.to_string()));
 }
 
 /// Another port for the one address there is; its host stays.

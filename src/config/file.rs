@@ -4,6 +4,7 @@
 //! value may be or what goes with what; that is [`super::check`]'s. Everything is optional here, defaults are
 //! not applied, and paths are still as they were written.
 
+mod admin;
 mod keys;
 mod room;
 
@@ -15,9 +16,11 @@ use super::node::Node;
 use super::reader::{Level, Reader};
 use super::report::{Report, Written};
 use super::{LogFormat, LogLevel};
+use crate::gateway::settings::OnLoss;
 
+pub(super) use admin::{Admin, AdminKey};
 pub(super) use keys::{Key, Veiled};
-pub(super) use room::{Burst, Bypass, Limit, Room};
+pub(super) use room::{Binding, Burst, Bypass, Limit, Room};
 
 /// The file.
 #[derive(Debug, Default)]
@@ -30,11 +33,14 @@ pub(super) struct File {
     pub(super) trusted_proxies: Vec<Written<String>>,
     pub(super) api_hosts: Vec<Written<String>>,
     pub(super) config_version: Option<Written<u64>>,
-    /// Behind a veil: it may hold a password.
-    pub(super) store_url: Option<Written<String>>,
+    pub(super) store: Store,
     pub(super) signing: Vec<Key>,
     pub(super) pass: Vec<Key>,
+    /// Of `[keys]`.
+    pub(super) keys_spoiled: Spoiled,
     pub(super) log: Log,
+    pub(super) admin: Admin,
+    pub(super) metrics_prefix: Option<Written<String>>,
     pub(super) sites: Vec<Site>,
     pub(super) origins: Vec<Origin>,
     pub(super) bounds: Bounds,
@@ -53,6 +59,21 @@ pub(super) struct Tls {
     pub(super) listen: Option<Written<String>>,
     pub(super) cert: Option<Written<PathBuf>>,
     pub(super) key: Option<Written<PathBuf>>,
+    pub(super) spoiled: Spoiled,
+}
+
+/// `[store]`.
+#[derive(Debug, Default)]
+pub(super) struct Store {
+    /// Behind a veil: it may hold a password.
+    pub(super) url: Option<Written<String>>,
+    pub(super) username: Option<Written<String>>,
+    pub(super) password: Option<Written<Veiled>>,
+    pub(super) password_file: Option<Written<PathBuf>>,
+    pub(super) password_env: Option<Written<String>>,
+    pub(super) ca_file: Option<Written<PathBuf>>,
+    pub(super) on_loss: Option<Written<OnLoss>>,
+    pub(super) open_after: Option<Written<u64>>,
     pub(super) spoiled: Spoiled,
 }
 
@@ -118,12 +139,14 @@ static TOP: Level = Level {
         "store",
         "keys",
         "log",
+        "admin",
+        "metrics",
         "sites",
         "origins",
         "bounds",
         "rooms",
     ],
-    later: &["admin", "metrics", "webhooks"],
+    later: &["webhooks"],
     ..PLAIN
 };
 
@@ -131,11 +154,23 @@ static TLS: Level = Level { name: "[[tls]]", keys: &["listen", "cert", "key"], .
 
 static STORE: Level = Level {
     name: "[store]",
-    keys: &["url"],
-    later: &["on_loss", "open_after", "username", "password", "password_file", "password_env"],
+    keys: &[
+        "url",
+        "username",
+        "password",
+        "password_file",
+        "password_env",
+        "ca_file",
+        "on_loss",
+        "open_after",
+    ],
     veiled: true,
+    open: &["ca_file"],
     ..PLAIN
 };
+
+const ON_LOSS: [(&str, OnLoss); 3] =
+    [("hold", OnLoss::Hold), ("open", OnLoss::Open), ("closed", OnLoss::Closed)];
 
 static LOG: Level =
     Level { name: "[log]", keys: &["level", "format"], later: &["access"], ..PLAIN };
@@ -174,20 +209,32 @@ static BOUNDS: Level = Level {
 };
 
 /// Every table there is.
-fn levels() -> [&'static Level; 13] {
-    let [keys, key] = keys::LEVELS;
-    let [room, bypass, limits, page] = room::LEVELS;
-    [&TOP, &TLS, &STORE, keys, key, &LOG, &SITE, &ORIGIN, &BOUNDS, room, bypass, limits, page]
+fn levels() -> impl Iterator<Item = &'static Level> {
+    let node = [&TOP, &TLS, &STORE].into_iter().chain(keys::LEVELS).chain([&LOG]);
+    let site = [&SITE, &ORIGIN, &BOUNDS].into_iter().chain(room::LEVELS);
+    node.chain(site).chain(admin::LEVELS)
 }
 
 /// Every table with its keys: what the manual must tell of.
 pub fn known_keys() -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
-    levels().into_iter().map(|level| (level.name, level.keys))
+    levels().map(|level| (level.name, level.keys))
 }
 
 /// Where a key belongs that stands where it doesn't, such as one written below a table's heading by mistake.
 pub(super) fn home_of(key: &str) -> Option<&'static str> {
-    levels().into_iter().find(|level| level.keys.contains(&key)).map(|level| level.name)
+    levels().find(|level| level.keys.contains(&key)).map(|level| level.name)
+}
+
+impl Store {
+    /// Whatever is written for a password, and the key it is written under.
+    pub(super) fn passwords(&self) -> impl Iterator<Item = &str> {
+        let keys = [
+            self.password.as_ref().map(|written| &written.key),
+            self.password_file.as_ref().map(|written| &written.key),
+            self.password_env.as_ref().map(|written| &written.key),
+        ];
+        keys.into_iter().flatten().map(String::as_str)
+    }
 }
 
 impl File {
@@ -206,8 +253,9 @@ impl File {
             key: tls.read("key", Node::path),
             spoiled: tls.into_spoiled(),
         };
-        let keys = top.table("keys", keys::LEVELS[0]);
-        let keys = |which| keys.iter().flat_map(|keys| Key::read_all(keys, which)).collect();
+        let table = top.table("keys", keys::LEVELS[0]);
+        let keys = |which| table.iter().flat_map(|keys| Key::read_all(keys, which)).collect();
+        let (signing, pass) = (keys("signing"), keys("pass"));
         File {
             listen: top.texts("listen"),
             tls: top.tables("tls", &TLS).into_iter().map(tls).collect(),
@@ -217,15 +265,36 @@ impl File {
             trusted_proxies: top.texts("trusted_proxies").unwrap_or_default(),
             api_hosts: top.texts("api_hosts").unwrap_or_default(),
             config_version: top.count("config_version"),
-            store_url: top.table("store", &STORE).and_then(|store| store.text("url")),
-            signing: keys("signing"),
-            pass: keys("pass"),
+            store: top.table("store", &STORE).map(Store::read).unwrap_or_default(),
+            signing,
+            pass,
+            keys_spoiled: table.map(Reader::into_spoiled).unwrap_or_default(),
             log: top.table("log", &LOG).map(|log| Log::read(&log)).unwrap_or_default(),
+            admin: top.table("admin", admin::LEVELS[0]).map(Admin::read).unwrap_or_default(),
+            metrics_prefix: top
+                .table("metrics", admin::LEVELS[2])
+                .and_then(|metrics| metrics.text("prefix")),
             sites: top.named("sites", &SITE).into_iter().map(Site::read).collect(),
             origins: top.named("origins", &ORIGIN).into_iter().map(Origin::read).collect(),
             bounds: top.table("bounds", &BOUNDS).map(|b| Bounds::read(&b)).unwrap_or_default(),
             rooms: top.named("rooms", room::LEVELS[0]).into_iter().map(Room::read).collect(),
             spoiled: top.into_spoiled(),
+        }
+    }
+}
+
+impl Store {
+    fn read(store: Reader<'_>) -> Store {
+        Store {
+            url: store.text("url"),
+            username: store.text("username"),
+            password: store.text("password").map(|password| password.map(Veiled)),
+            password_file: store.read("password_file", Node::path),
+            password_env: store.text("password_env"),
+            ca_file: store.read("ca_file", Node::path),
+            on_loss: store.word("on_loss", &ON_LOSS, &[]),
+            open_after: store.duration("open_after"),
+            spoiled: store.into_spoiled(),
         }
     }
 }

@@ -30,7 +30,9 @@ use std::path::{Path, PathBuf};
 use toml::de::DeTable;
 
 use crate::gateway::settings::Settings;
+use crate::store::redis::Access;
 use crate::token::Key;
+use crate::{admin, metrics};
 
 pub use environment::Environment;
 pub use file::known_keys;
@@ -51,6 +53,10 @@ pub struct Plan {
     pub keys: Keys,
     /// What is told to whoever reads along.
     pub log: LogSettings,
+    /// The operators' port.
+    pub admin: admin::Settings,
+    /// What is measured.
+    pub metrics: metrics::Settings,
     /// The file this came from.
     pub source: Option<PathBuf>,
 }
@@ -58,8 +64,11 @@ pub struct Plan {
 /// Where lines are kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoreSettings {
-    /// As [`crate::store::open`] takes it; a path in it counts from the working directory.
+    /// As [`crate::store::open`] takes it; a path in it counts from the working directory. What opens it is not
+    /// in it: it may be shown.
     pub url: String,
+    /// What opens it, if it is a Redis.
+    pub access: Access,
 }
 
 /// What signs. Both may be empty: then the embedded store's own key does.

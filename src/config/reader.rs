@@ -167,24 +167,16 @@ impl<'a> Reader<'a> {
         words: &[(&'static str, T)],
         later: &[&str],
     ) -> Option<Written<T>> {
-        self.read(key, |node| {
-            let text = node.text()?;
-            if let Some((_, value)) = words.iter().find(|(word, _)| *word == text) {
-                return Some(*value);
-            }
-            let names: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
-            if later.contains(&text) {
-                let means = format!("there are {}", names.join(", "));
-                return node.refuse("is not available in this version", means);
-            }
-            let means = match nearest(text, names.iter().copied()) {
-                Some(meant) => {
-                    format!("the nearest one is \"{meant}\". There are {}", names.join(", "))
-                }
-                None => format!("write one of {}", names.join(", ")),
-            };
-            node.refuse("is none of its words", means)
-        })
+        self.read(key, |node| one_of(node, words, later))
+    }
+
+    /// A list of words.
+    pub(super) fn words<T: Copy>(
+        &self,
+        key: &'static str,
+        words: &[(&'static str, T)],
+    ) -> Vec<Written<T>> {
+        self.list(key, |node| one_of(node, words, &[])).unwrap_or_default()
     }
 
     /// A list, each element read by `read`; those refused are left out and spoil the key.
@@ -259,6 +251,23 @@ impl<'a> Reader<'a> {
         });
         tables.map(|tables| tables.value).unwrap_or_default()
     }
+}
+
+fn one_of<T: Copy>(node: &Node<'_>, words: &[(&'static str, T)], later: &[&str]) -> Option<T> {
+    let text = node.text()?;
+    if let Some((_, value)) = words.iter().find(|(word, _)| *word == text) {
+        return Some(*value);
+    }
+    let names: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+    if later.contains(&text) {
+        let means = format!("there are {}", names.join(", "));
+        return node.refuse("is not available in this version", means);
+    }
+    let means = match nearest(text, names.iter().copied()) {
+        Some(meant) => format!("the nearest one is \"{meant}\". There are {}", names.join(", ")),
+        None => format!("write one of {}", names.join(", ")),
+    };
+    node.refuse("is none of its words", means)
 }
 
 /// Entries as they were written, one after the other.

@@ -111,11 +111,13 @@ impl Response {
             out.extend_from_slice(b"\r\n");
             out.extend_from_slice(name.as_bytes());
             out.extend_from_slice(b": ");
-            // A line end in a value would be a header of somebody else's making.
+            // A line end in a value would be a header of somebody else's making; what is written in this program has none.
             let evil = |byte: u8| matches!(byte, b'\r' | b'\n' | 0);
-            match value.bytes().fold(false, |any, byte| any | evil(byte)) {
-                false => out.extend_from_slice(value.as_bytes()),
-                true => out.extend(value.bytes().filter(|byte| !evil(*byte))),
+            match value {
+                Value::Owned(made) if made.bytes().fold(false, |any, byte| any | evil(byte)) => {
+                    out.extend(made.bytes().filter(|byte| !evil(*byte)));
+                }
+                value => out.extend_from_slice(value.as_bytes()),
             }
         }
     }

@@ -3,11 +3,12 @@
 //!
 //! Owns the renewals of a request that goes on and on. Knows nothing of what goes through it.
 
+use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::task::{Poll, Waker};
 use std::time::Duration;
 
-use tokio::sync::Notify;
 use tokio::time::{Instant, sleep};
 
 use super::decide::AFTERGLOW_MS;
@@ -22,19 +23,20 @@ const AFTERGLOW: Duration = Duration::from_millis(AFTERGLOW_MS);
 /// A seat is renewed this many times in its idle time.
 const RENEWALS: u32 = 4;
 
-/// Whether a request under way must end.
+/// Whether a request under way must end. One waits for it: whoever serves the request.
 #[derive(Debug, Default)]
 pub struct Watch {
     over: AtomicBool,
-    called: Notify,
+    waiting: Mutex<Option<Waker>>,
 }
 
 impl Watch {
     /// It must.
     fn close(&self) {
         self.over.store(true, Ordering::Release);
-        self.called.notify_waiters();
-        self.called.notify_one();
+        if let Some(waiting) = self.waiting().take() {
+            waiting.wake();
+        }
     }
 
     /// Whether it must.
@@ -44,9 +46,24 @@ impl Watch {
 
     /// Until it must.
     pub async fn closed(&self) {
-        while !self.is_closed() {
-            self.called.notified().await;
-        }
+        poll_fn(|cx| {
+            let mut waiting = self.waiting();
+            // Looked at while nobody else can take the waker: who closes it comes before or after.
+            if self.is_closed() {
+                return Poll::Ready(());
+            }
+            match &mut *waiting {
+                Some(waker) => waker.clone_from(cx.waker()),
+                none => *none = Some(cx.waker().clone()),
+            }
+            Poll::Pending
+        })
+        .await;
+    }
+
+    /// Nothing can panic while it is held, so a poisoned one is as good as any.
+    fn waiting(&self) -> MutexGuard<'_, Option<Waker>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -24,6 +24,8 @@ use tokio::net::TcpStream;
 const GATHER: usize = 16 * 1024;
 /// A write of this size with nothing before it need not be copied.
 const LARGE: usize = 2 * 1024;
+/// Room for what nearly every response comes to, head and first part, so that it is found once.
+const USUAL: usize = 4 * 1024;
 
 /// A connection.
 #[derive(Debug)]
@@ -95,6 +97,9 @@ impl AsyncWrite for Connection {
             if bytes.len() >= LARGE {
                 return Pin::new(&mut self.tcp).poll_write(cx, bytes);
             }
+        }
+        if self.unsent.is_empty() {
+            self.unsent.reserve(USUAL);
         }
         self.unsent.extend_from_slice(bytes);
         Poll::Ready(Ok(bytes.len()))

@@ -5,7 +5,8 @@
 //! [`Decision::Join`]) and never decided here.
 
 use super::intent::Intent;
-use crate::line::{Ending, Reason, Settings, Standing, View};
+use super::loss::{self, Contact};
+use crate::line::{Ending, Key, Reason, Settings, Standing, View};
 use crate::room::Proof;
 
 /// What of a request decides.
@@ -17,6 +18,8 @@ pub struct Facts {
     pub carried: Carried,
     /// The store's time.
     pub now_ms: u64,
+    /// Whether the line can be asked at all.
+    pub contact: Contact,
 }
 
 /// What a request brought with it. What is forged, of another room or of a key long gone is nothing.
@@ -42,14 +45,29 @@ pub enum Carried {
         /// Until when it is good.
         expires_ms: u64,
     },
+    /// A time of arrival, for want of a place.
+    Provisional {
+        /// When.
+        arrived_ms: u64,
+        /// Unlike all others.
+        nonce: Key,
+    },
 }
 
 impl Carried {
     /// Whose it is.
     pub fn proof(&self) -> Option<Proof> {
         match self {
-            Carried::Nothing => None,
+            Carried::Nothing | Carried::Provisional { .. } => None,
             Carried::Ticket { proof, .. } | Carried::Pass { proof, .. } => Some(*proof),
+        }
+    }
+
+    /// When a ticket was given.
+    pub fn joined_ms(&self) -> Option<u64> {
+        match self {
+            Carried::Ticket { joined_ms, .. } => Some(*joined_ms),
+            _ => None,
         }
     }
 }
@@ -68,6 +86,15 @@ pub enum Decision {
     Claim(Proof),
     /// Ask the line for a number.
     Join,
+    /// A pass that ran out while the store was away: the session goes on, by this node's word.
+    Resume(Proof),
+    /// To the origin without a pass: the store is away, and that is how it was wanted.
+    Open,
+    /// No number yet: their time of arrival counts, and they ask again.
+    Arrive {
+        /// After so long, if that is known.
+        wait_ms: Option<u64>,
+    },
     /// Answered from the view.
     Answer(Answer),
 }
@@ -87,6 +114,8 @@ pub enum Answer {
     NotSent,
     /// Anything else: not now, and never a number.
     Refused,
+    /// The line can't be reached: nobody loses the place they have. A sign of life.
+    Lost(Option<Proof>),
 }
 
 /// After a visit is complete its pass still serves the parts of the page that says so, for this long. Any pass so
@@ -98,6 +127,11 @@ const RENEWALS: u64 = 8;
 
 /// The decision.
 pub fn decide(facts: &Facts, view: &View) -> Decision {
+    loss::decide(facts, view, with_store(facts, view))
+}
+
+/// The decision while the line can be asked.
+fn with_store(facts: &Facts, view: &View) -> Decision {
     let epoch = view.counts().epoch;
     match facts.carried {
         Carried::Ticket { proof, joined_ms } if proof.epoch >= epoch => {
@@ -167,18 +201,30 @@ fn with_pass(
     }
     let idle_ms = view.settings().and_then(|settings| settings.session_idle_ms);
     if expires_ms > facts.now_ms {
-        let used_ms = facts.now_ms.saturating_sub(issued_ms);
-        let aged = idle_ms.is_some_and(|idle| used_ms >= idle / RENEWALS);
-        // Whoever entered without having waited has a short pass, and the full time once it comes back.
-        let whole_ms = view.settings().map_or(0, Settings::session_ms);
-        let short = first && expires_ms.saturating_sub(issued_ms) < whole_ms;
-        return Decision::Forward { proof, renew: aged || short };
+        let renew = is_aged(facts, view, issued_ms, first, expires_ms);
+        return Decision::Forward { proof, renew };
     }
     // Any method: somebody who filled in a form for too long must not lose it for that.
     match idle_ms.is_some_and(|idle| facts.now_ms - expires_ms < idle) {
         true => Decision::Claim(proof),
         false => over(facts, view, Reason::Ended(Ending::Idle)),
     }
+}
+
+/// Whether a good pass is to be renewed.
+pub(super) fn is_aged(
+    facts: &Facts,
+    view: &View,
+    issued_ms: u64,
+    first: bool,
+    expires_ms: u64,
+) -> bool {
+    let idle_ms = view.settings().and_then(|settings| settings.session_idle_ms);
+    let used_ms = facts.now_ms.saturating_sub(issued_ms);
+    let aged = idle_ms.is_some_and(|idle| used_ms >= idle / RENEWALS);
+    // Whoever entered without having waited has a short pass, and the full time once it comes back.
+    let whole_ms = view.settings().map_or(0, Settings::session_ms);
+    aged || (first && expires_ms.saturating_sub(issued_ms) < whole_ms)
 }
 
 /// Nobody waits: a page simply joins again. Otherwise it asks whether to.

@@ -12,13 +12,16 @@ use std::time::Duration;
 use super::cookie::Jar;
 use super::decide::Carried;
 use super::head::{Client, Head};
-use super::pace::Crowd;
-use super::settings::{self, Cookies};
+use super::pace::{Crowd, chance};
+use super::settings::{self, Bind, Cookies, Loss};
+use crate::clock;
 use crate::limit::{Allowance, Crowded, Limiter};
 use crate::line::{Key, Keyed, Number, Subject, Terms, View};
+use crate::metrics::Outcome;
 use crate::page::{Look, Pages};
 use crate::room::{Proof, Room};
-use crate::token::{MAX_ID, MAX_NAME, Pass, RoomKeys, Scratch, Ticket, Token};
+use crate::stats::Stats;
+use crate::token::{MAX_ID, MAX_NAME, Pass, Provisional, RoomKeys, Scratch, Ticket, Token};
 
 /// A room's way in.
 pub struct Entrance {
@@ -36,9 +39,12 @@ pub struct Entrance {
     pub by_address: Limiter,
     /// Requests of numbers.
     pub by_ticket: Limiter,
-    /// Joins of addresses, on this node.
-    joins: Limiter,
-    polls_per_second: u32,
+    /// Joins on this node: of addresses always, of devices and users while the line can't count them.
+    pub(super) joins: Vec<(Subject, Limiter)>,
+    /// What is counted about it, and what is remembered.
+    pub stats: Arc<Stats>,
+    pub(super) polls_per_second: u32,
+    pub(super) loss: Loss,
 }
 
 /// What of a pass or ticket outlives the request: who it is about.
@@ -50,6 +56,8 @@ pub struct Identity {
     pub user_id: Option<String>,
     /// The class by name; empty: nobody's in particular.
     pub class: String,
+    /// What their pass is bound to, see [`Entrance::bound`].
+    pub bind: Option<String>,
 }
 
 /// The class of whoever has none.
@@ -63,6 +71,7 @@ impl Identity {
             device_id: self.device_id.filter(fits),
             user_id: self.user_id.filter(fits),
             class: if self.class.len() <= MAX_NAME { self.class } else { String::new() },
+            bind: self.bind.filter(|bind| bind.len() <= MAX_NAME),
         }
     }
 
@@ -80,6 +89,8 @@ pub enum Held<'s> {
     Ticket(Ticket<'s>),
     /// The right to be inside, good or run out.
     Pass(Pass<'s>),
+    /// A time of arrival.
+    Provisional(Provisional<'s>),
 }
 
 impl Held<'_> {
@@ -97,6 +108,10 @@ impl Held<'_> {
                 first: pass.issued_at == pass.admitted_at,
                 expires_ms: pass.expires_at * 1_000,
             },
+            Held::Provisional(provisional) => Carried::Provisional {
+                arrived_ms: provisional.arrived_ms,
+                nonce: provisional.nonce,
+            },
         }
     }
 
@@ -109,24 +124,38 @@ impl Held<'_> {
             | Held::Pass(Pass { device_id, user_id, class, .. }) => Identity {
                 device_id: owned(device_id),
                 user_id: owned(user_id),
-                class: class.clone().into_owned(),
+                class: if class == GENERAL { String::new() } else { class.clone().into_owned() },
+                bind: match self {
+                    Held::Pass(pass) => owned(&pass.bind),
+                    _ => None,
+                },
             }
             .within_bounds(),
+            Held::Provisional(Provisional { device_id, user_id, .. }) => Identity {
+                device_id: owned(device_id),
+                user_id: owned(user_id),
+                ..Identity::default()
+            },
         }
     }
 }
 
 impl Entrance {
-    /// A room's way in. `polls_per_second` is what the node is good for.
+    /// A room's way in. `polls_per_second` is what the node is good for, `loss` what it does without a store.
     pub fn new(
         room: Arc<Room>,
         keys: RoomKeys,
         settings: settings::Room,
         polls_per_second: u32,
+        loss: Loss,
     ) -> Entrance {
-        let by_address = |limit: &&crate::line::JoinLimit| limit.subject == Subject::Address;
-        let joins = settings.line.join_limits.iter().find(by_address);
-        let joins = joins.map(|limit| Allowance { max: limit.max, per_ms: limit.per_ms });
+        // Whoever is refused by one has been counted by those before it: that is no loss where they forget soonest.
+        let mut limits = settings.line.join_limits.clone();
+        limits.sort_by_key(|limit| limit.per_ms);
+        let joins = limits.iter().map(|limit| {
+            let allowance = Allowance { max: limit.max, per_ms: limit.per_ms };
+            (limit.subject, Limiter::new(Some(allowance), Crowded::Together))
+        });
         let framed = settings.cookies == Cookies::Partitioned;
         let look = Look { framed, ..settings.look.clone() };
         Entrance {
@@ -134,12 +163,25 @@ impl Entrance {
             jar: Jar::new(room.name(), settings.cookies, settings.cookie_domain.as_deref()),
             by_address: Limiter::new(settings.limits.requests_per_address, Crowded::Together),
             by_ticket: Limiter::new(settings.limits.requests_per_ticket, Crowded::Free),
-            joins: Limiter::new(joins, Crowded::Together),
+            joins: joins.collect(),
+            stats: Stats::unread(room.name()),
             room,
             keys,
             settings,
             polls_per_second,
+            loss,
         }
+    }
+
+    /// The same, counted by these.
+    #[must_use]
+    pub fn counted_by(self, stats: Arc<Stats>) -> Entrance {
+        Entrance { stats, ..self }
+    }
+
+    /// Counts what became of a request.
+    pub(super) fn count(&self, outcome: Outcome) {
+        self.stats.meters.count(outcome);
     }
 
     /// What a token is, if it is of this room. Good or run out alike: that is for the decision to say.
@@ -147,8 +189,47 @@ impl Entrance {
         match self.keys.read(token, scratch) {
             Ok(Token::Ticket(ticket)) => Held::Ticket(ticket),
             Ok(Token::Pass(pass)) => Held::Pass(pass),
+            Ok(Token::Provisional(arrival)) if self.counts(&arrival) => Held::Provisional(arrival),
+            Ok(Token::Provisional(_)) => Held::Nothing,
             Err(_) => Held::Nothing,
         }
+    }
+
+    /// The same of a token that came with a request: a pass that is bound to something else is none.
+    fn read_with<'s>(&self, token: &[u8], head: &impl Head, scratch: &'s mut Scratch) -> Held<'s> {
+        match self.read(token, scratch) {
+            Held::Pass(pass) if !self.suits(&pass, head) => Held::Nothing,
+            held => held,
+        }
+    }
+
+    /// Whether a pass is bound to nothing else than what a request comes with. One that is bound to nothing was given
+    /// before the room wanted it; its next renewal binds it.
+    fn suits(&self, pass: &Pass<'_>, head: &impl Head) -> bool {
+        let wanted = self.settings.bind;
+        let Some(bind) = pass.bind.as_deref().filter(|_| wanted != Bind::default()) else {
+            return true;
+        };
+        let device = pass.device_id.as_deref().filter(|_| wanted.device);
+        let device = device.map(|_| head.get("x-device-id").unwrap_or_default());
+        self.keys.is_bound(bind, &[device, self.agent(head)])
+    }
+
+    /// What names the program that asks, if passes are bound to it.
+    pub fn agent<'h>(&self, head: &'h impl Head) -> Option<&'h [u8]> {
+        self.settings.bind.agent.then(|| head.get("user-agent").unwrap_or_default())
+    }
+
+    /// Somebody whose pass is made with a request of this agent: as the room wants it bound, unless it is already.
+    #[must_use]
+    pub fn bound(&self, mut identity: Identity, agent: Option<&[u8]>) -> Identity {
+        if identity.bind.is_none() && self.settings.bind != Bind::default() {
+            let device = identity.device_id.as_deref().filter(|_| self.settings.bind.device);
+            let device = device.map(str::as_bytes);
+            let anything = device.is_some() || agent.is_some();
+            identity.bind = anything.then(|| self.keys.bind(&[device, agent]));
+        }
+        identity
     }
 
     /// What a request brought by its cookie, or as an app's pass, and the token itself.
@@ -163,11 +244,11 @@ impl Entrance {
         let Some(mut token) = found.next() else { return (Held::Nothing, None) };
         // Nearly always there is one. Of several the first that is good counts: a planted one hides nobody.
         for next in found {
-            if matches!(self.read(token, &mut Scratch::new()), Held::Nothing) {
+            if matches!(self.read_with(token, head, &mut Scratch::new()), Held::Nothing) {
                 token = next;
             }
         }
-        (self.read(token, scratch), Some(token))
+        (self.read_with(token, head, scratch), Some(token))
     }
 
     /// The ticket of a number: the same join gives the same one, byte for byte.
@@ -197,6 +278,7 @@ impl Entrance {
             admitted_at: terms.admitted_ms / 1_000,
             expires_at: terms.expires_ms / 1_000,
             nonce: self.keys.nonce(proof.epoch, proof.number).into(),
+            bind: identity.bind.as_deref().map(Cow::Borrowed),
         };
         self.keys.sign_pass(&pass).expect("ids are checked where they come in")
     }
@@ -208,13 +290,25 @@ impl Entrance {
 
     /// `A-000123`.
     pub fn label(&self, number: Number) -> String {
-        format!("{}-{number:06}", self.settings.ticket_prefix)
+        let mut label = Vec::from(self.settings.ticket_prefix.as_bytes());
+        label.push(b'-');
+        clock::put_padded(&mut label, number, 6);
+        // Text and digits: nothing else can come of it.
+        String::from_utf8(label).unwrap_or_default()
     }
 
     /// The pause before the next poll of somebody at `position`.
-    pub fn pause(&self, view: &View, number: Number, position: Option<u64>) -> Duration {
+    pub fn pause(
+        &self,
+        view: &View,
+        number: Number,
+        position: Option<u64>,
+        now_ms: u64,
+    ) -> Duration {
+        let all = self.room.crowd();
         let crowd = Crowd {
-            waiting: view.waiting(),
+            waiting: all.waiting(),
+            near: all.near(),
             polls_per_second: self.polls_per_second,
             poll_max: self.settings.poll_max,
         };
@@ -223,32 +317,57 @@ impl Entrance {
             Some(position) => Some(Duration::from_secs(view.eta(position).seconds)),
             None => Some(Duration::ZERO),
         };
-        crowd.pause(eta, chance(number, self.room.now_ms()))
+        crowd.pause(eta, chance(number, now_ms))
     }
 
-    /// Counts a request: by its number if it has one, else by its address.
+    /// Counts a request: by its number or arrival if it has one, else by its address.
     ///
     /// # Errors
     /// After how many milliseconds the next one would be allowed.
-    pub fn limit(&self, proof: Option<Proof>, client: &Client, now_ms: u64) -> Result<f64, u64> {
-        match proof {
-            Some(proof) => self.by_ticket.take(proof_key(proof), now_ms),
+    pub fn limit(&self, carried: Carried, client: &Client, now_ms: u64) -> Result<f64, u64> {
+        let ticket = match carried {
+            Carried::Provisional { nonce, .. } => Some(nonce),
+            _ => carried.proof().map(proof_key),
+        };
+        match ticket {
+            Some(key) => self.by_ticket.take(key, now_ms),
             None => self.by_address.take(self.address(client.address), now_ms),
         }
     }
 
-    /// What the line is told about a newcomer from an address: nothing, until this node has seen half of what
+    /// What the line is told about a newcomer from an address: nothing, until this node has seen its share of half of what
     /// the address may do. So a crowd of strangers costs the store a number each and no more.
+    ///
+    /// Where places are limited, the line hears of every address and counts alone: a node counts who asks, and a line
+    /// whom it gives a number. Whoever was told that the room is full must not be without one for a day.
     ///
     /// # Errors
     /// After how many milliseconds the address may try again.
     pub fn newcomer(&self, address: IpAddr, user: Option<&str>) -> Result<Option<Keyed>, u64> {
-        let now_ms = self.room.now_ms();
-        let share = self.joins.take(self.address(address), now_ms)?;
-        let address = (share > 0.5).then(|| self.address(address));
+        let address = self.counted(address)?;
         let user = user.map(|user| self.subject("user", user));
         let keyed = Keyed { address, user, ..Keyed::default() };
         Ok((keyed != Keyed::default()).then_some(keyed))
+    }
+
+    /// Counts a join of an address on this node; the address, if the line is to count it, too. What all nodes together keep to
+    /// themselves is at most half of what an address may do, however many they are; one node keeps the limit alone.
+    fn counted(&self, address: IpAddr) -> Result<Option<Key>, u64> {
+        let mut limits =
+            self.joins.iter().filter(|(subject, _)| *subject == Subject::Address).peekable();
+        if limits.peek().is_none() {
+            return Ok(None);
+        }
+        let (now_ms, address) = (self.room.now_ms(), self.address(address));
+        let nodes = self.room.view().counts().nodes.max(1);
+        let places = self.settings.limits.places_per_address;
+        let mut told = places.map(|_| address);
+        for (_, limit) in limits.filter(|(_, limit)| limit.allowance() != places) {
+            if limit.take(address, now_ms)? * nodes as f64 > 0.5 {
+                told = Some(address);
+            }
+        }
+        Ok(told)
     }
 
     /// An address as the line and the limits know it: IPv4 whole, of IPv6 the network that one customer has.
@@ -275,10 +394,4 @@ pub fn proof_key(proof: Proof) -> Key {
     key[..8].copy_from_slice(&proof.epoch.to_be_bytes());
     key[8..].copy_from_slice(&proof.number.to_be_bytes());
     key
-}
-
-/// In 0..1, unlike for every number and moment: enough to keep pages from asking together.
-fn chance(number: Number, now_ms: u64) -> f64 {
-    let mixed = (number ^ now_ms.rotate_left(32)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    (mixed >> 40) as f64 / f64::from(1 << 24)
 }

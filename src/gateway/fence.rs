@@ -31,14 +31,20 @@ pub struct Fence {
 }
 
 impl Fence {
-    /// Around a connection; one that is not `up` hides nothing.
-    pub fn new(stream: Stream, up: bool) -> Fence {
-        Fence { stream, up, early: BytesMut::new() }
+    /// Around a connection. It is down, and hides nothing.
+    pub fn new(stream: Stream) -> Fence {
+        Fence { stream, up: false, early: BytesMut::new() }
     }
 
-    /// The connection, and what came early.
-    pub fn open(self) -> (Stream, BytesMut) {
-        (self.stream, self.early)
+    /// From now on what comes is the next request's.
+    pub fn raise(&mut self) {
+        self.up = true;
+    }
+
+    /// Down again: what came early.
+    pub fn lower(&mut self) -> BytesMut {
+        self.up = false;
+        std::mem::take(&mut self.early)
     }
 }
 

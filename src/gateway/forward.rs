@@ -4,19 +4,43 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use http::HeaderValue;
+use http::header::{self, HeaderMap, HeaderName, InvalidHeaderValue};
+use http::request::Parts;
 use pingora::http::{RequestHeader, ResponseHeader};
+use pingora::{ErrorType, OrErr as _};
+use tokio::time::timeout;
 
-use super::answer::put_number;
+use super::answer::{Response, put_number};
+use super::api;
 use super::cookie::without_ours;
 use super::decide::AFTERGLOW_MS;
 use super::entrance::{Entrance, Identity};
-use super::head::Client;
+use super::head::{Client, Head};
+use super::intent::Intent;
+use super::live::Live;
 use super::origin::Origin;
+use super::show::{self, Form, Reader};
 use crate::line::{Claimed, Ending, Terms};
-use crate::room::Proof;
+use crate::metrics::Outcome;
+use crate::page::Page;
+use crate::room::{Busy, Proof};
 use crate::token::Pass;
+
+static FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+static FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
+static ROOM: HeaderName = HeaderName::from_static("x-anteroom-room");
+static VISITOR: HeaderName = HeaderName::from_static("x-anteroom-visitor");
+static NUMBER: HeaderName = HeaderName::from_static("x-anteroom-number");
+static CLASS: HeaderName = HeaderName::from_static("x-anteroom-class");
+static EXPIRES: HeaderName = HeaderName::from_static("x-anteroom-expires");
+static PASS: HeaderName = HeaderName::from_static("x-anteroom-pass");
+static SLOT: HeaderName = HeaderName::from_static("x-anteroom-slot");
+static USER: HeaderName = HeaderName::from_static("x-anteroom-user");
+static CLAIMED_USER: HeaderName = HeaderName::from_static("x-anteroom-claimed-user");
+static COMMAND: HeaderName = HeaderName::from_static("x-anteroom-command");
 
 /// A request that may pass.
 pub struct Forward {
@@ -131,38 +155,63 @@ impl Forward {
 
     /// By an admission.
     pub fn admitted(origin: Arc<Origin>, client: Client, admission: Admission) -> Forward {
+        admission.entrance.count(Outcome::Admitted);
         Forward { origin, client, admission: Some(admission) }
     }
 
-    /// The request as the origin gets it.
+    /// Takes away from a request what its visitor has no business to say to an origin. Names are in lower case from here
+    /// on, as those of HTTP/2 are anyway: keeping each as it was written takes a second table, which every try at a
+    /// server would copy.
+    pub fn strip(&self, request: &mut RequestHeader) {
+        with_headers(request, |headers| strip(headers, self.client.vouched));
+    }
+
+    /// Adds what the origin is to know. Last of all, so that nothing a visitor says about their connection can take
+    /// it away again.
     ///
     /// # Errors
     /// A value that no header can have.
     pub fn dress(&self, request: &mut RequestHeader) -> pingora::Result<()> {
-        strip(request, self.client.vouched);
-        // A trusted proxy's list gets longer by the proxy; a stranger's was never there.
-        request.append_header("X-Forwarded-For", written(self.client.peer))?;
+        let dressed = with_headers(request, |headers| self.dress_headers(headers));
+        dressed.or_err(ErrorType::InvalidHTTPHeader, "a header for the origin")
+    }
+
+    fn dress_headers(&self, headers: &mut HeaderMap) -> Result<(), InvalidHeaderValue> {
+        let mut dressed = Ok(());
+        self.tell(|name, value| {
+            let value = match value {
+                Value::Text(text) => HeaderValue::from_bytes(text),
+                Value::Number(number) => Ok(number.into()),
+            };
+            match value {
+                // A trusted proxy's list gets longer by the proxy; a stranger's was never there.
+                Ok(value) if *name == FORWARDED_FOR => _ = headers.append(name, value),
+                Ok(value) => _ = headers.insert(name, value),
+                Err(bad) => dressed = Err(bad),
+            }
+        });
+        dressed
+    }
+
+    /// What the origin is to know, each under its name.
+    pub(super) fn tell(&self, mut put: impl FnMut(&'static HeaderName, Value<'_>)) {
+        put(&FORWARDED_FOR, Value::Text(&written(self.client.peer)));
         let proto = if self.client.secure { "https" } else { "http" };
-        request.insert_header("X-Forwarded-Proto", HeaderValue::from_static(proto))?;
-        let Some(admission) = &self.admission else { return Ok(()) };
-        let Admission { entrance, proof, identity, slot, .. } = admission;
-        request.insert_header("X-Anteroom-Room", entrance.room.name())?;
+        put(&FORWARDED_PROTO, Value::Text(proto.as_bytes()));
+        let Some(admission) = &self.admission else { return };
+        let Admission { entrance, proof, identity, slot, user, .. } = admission;
         let visitor = entrance.keys.visitor(proof.epoch, proof.number);
-        request.insert_header("X-Anteroom-Visitor", visitor)?;
-        request.insert_header("X-Anteroom-Number", proof.number)?;
-        request.insert_header("X-Anteroom-Class", identity.class_name())?;
-        request.insert_header("X-Anteroom-Expires", admission.expires_at)?;
-        request.insert_header("X-Anteroom-Pass", admission.token.as_str())?;
-        for (name, value) in [
-            ("X-Anteroom-Slot", slot),
-            ("X-Anteroom-User", &admission.user),
-            ("X-Anteroom-Claimed-User", &identity.user_id),
-        ] {
+        put(&ROOM, Value::Text(entrance.room.name().as_bytes()));
+        put(&VISITOR, Value::Text(visitor.as_bytes()));
+        put(&NUMBER, Value::Number(proof.number));
+        put(&CLASS, Value::Text(identity.class_name().as_bytes()));
+        put(&EXPIRES, Value::Number(admission.expires_at));
+        put(&PASS, Value::Text(admission.token.as_bytes()));
+        for (name, value) in [(&SLOT, slot), (&USER, user), (&CLAIMED_USER, &identity.user_id)] {
             if let Some(value) = value {
-                request.insert_header(name, value.as_str())?;
+                put(name, Value::Text(value.as_bytes()));
             }
         }
-        Ok(())
     }
 
     /// The response as the visitor gets it. What the origin commanded has been done by now.
@@ -174,12 +223,12 @@ impl Forward {
         response: &mut ResponseHeader,
         command: Option<Order>,
     ) -> pingora::Result<()> {
-        if response.headers.contains_key("x-anteroom-command") {
-            response.remove_header("X-Anteroom-Command");
-        }
+        response.remove_header(&COMMAND);
         let Some(admission) = &self.admission else { return Ok(()) };
         let secure = self.client.secure;
         let (name, value) = match command {
+            // An app has no cookie to forget: what it holds is void.
+            Some(Order::Requeue | Order::Revoke) if admission.app => return Ok(()),
             Some(Order::Requeue | Order::Revoke) => {
                 ("Set-Cookie", admission.entrance.jar.forget(secure))
             }
@@ -193,6 +242,47 @@ impl Forward {
         response.append_header(name, value)?;
         Ok(())
     }
+}
+
+impl Forward {
+    /// The page of an origin that fails. Whoever entered with this request gets their pass all the same.
+    pub fn explain(&self, live: &Live, head: &impl Head, status: u16) -> Response {
+        let intent = Intent::of(head.method(), |name| head.get(name));
+        let reader = Reader::of(head, intent, self.client);
+        let admission = self.admission.as_ref();
+        let pages = admission.map_or(&live.pages, |admission| &admission.entrance.pages);
+        let to = reader.to.as_str();
+        let (page, said) = match status {
+            504 => (Page::OriginSlow { to }, "The site takes too long to answer.\n"),
+            _ => (Page::OriginDown { to }, "The site can't be reached.\n"),
+        };
+        let answer = match (status, reader.form) {
+            (502..=504, Form::Html) => show::html(pages, &reader, status, &page),
+            (502..=504, Form::Json) => api::error(status, "origin_unavailable", said),
+            (502..=504, Form::Plain) => Response::plain(status, said),
+            (413, _) => Response::plain(413, TOO_LARGE),
+            _ => Response::plain(status, "This request could not be served.\n"),
+        };
+        match admission.filter(|admission| admission.hand_out) {
+            Some(admission) => {
+                let (name, value) = admission.keep(self.client.secure);
+                answer.with(name, value)
+            }
+            None => answer,
+        }
+    }
+}
+
+/// What a body is told that is over its bound.
+pub(super) const TOO_LARGE: &str = "This request has too long a body.\n";
+
+/// The headers of a request, to be changed without regard to how their names are written.
+fn with_headers<T>(request: &mut RequestHeader, change: impl FnOnce(&mut HeaderMap) -> T) -> T {
+    let empty = http::Request::new(()).into_parts().0;
+    let mut parts = Parts::from(std::mem::replace(request, empty.into()));
+    let done = change(&mut parts.headers);
+    *request = parts.into();
+    done
 }
 
 /// What an origin may say about a visit, in `X-Anteroom-Command`.
@@ -211,7 +301,7 @@ pub enum Order {
 impl Order {
     /// What a response orders.
     pub fn of(response: &ResponseHeader) -> Option<Order> {
-        match response.headers.get("x-anteroom-command")?.as_bytes().trim_ascii() {
+        match response.headers.get(&COMMAND)?.as_bytes().trim_ascii() {
             b"complete" => Some(Order::Complete),
             b"extend" => Some(Order::Extend),
             b"revoke" => Some(Order::Revoke),
@@ -225,7 +315,15 @@ impl Order {
     }
 }
 
+/// How long a response waits for what its origin ordered.
+const ORDER: Duration = Duration::from_secs(2);
+
 impl Admission {
+    /// Does what the origin ordered; a line that takes too long keeps no response.
+    pub async fn obey_in_time(&mut self, order: Order) {
+        let _ = timeout(ORDER, self.obey(order)).await;
+    }
+
     /// Does what the origin ordered.
     pub async fn obey(&mut self, order: Order) {
         let entrance = self.entrance.clone();
@@ -241,7 +339,9 @@ impl Admission {
             Order::Revoke => room.end(proof, Ending::Revoked).await,
             Order::Requeue => room.end(proof, Ending::Left).await,
         };
-        if ended.is_ok() && order == Order::Complete {
+        // While the store is away the line hears of it afterwards.
+        let ended = matches!(ended, Ok(_) | Err(Busy::Away));
+        if ended && order == Order::Complete {
             let now_ms = room.now_ms();
             let terms = Terms {
                 admitted_ms: self.admitted_ms,
@@ -267,44 +367,64 @@ fn written(address: IpAddr) -> Vec<u8> {
     text
 }
 
-/// Takes away what only we may say, and what only a trusted proxy may.
-fn strip(request: &mut RequestHeader, vouched: bool) {
+/// A value for an origin.
+pub(super) enum Value<'a> {
+    /// As it is.
+    Text(&'a [u8]),
+    /// In digits.
+    Number(u64),
+}
+
+/// Whether a header, by its name in lower case, is one that only we may send, or only a trusted proxy may.
+pub(super) fn is_withheld(name: &str, vouched: bool) -> bool {
+    // Hardly any name begins so: one look at the first letter spares the rest.
+    if !matches!(name.as_bytes().first(), Some(b'x' | b'f')) {
+        return false;
+    }
     let ours = |name: &str| name.starts_with("x-anteroom-") || name == "x-admission-pass";
     let about_client =
         |name: &str| matches!(name, "forwarded" | "x-real-ip") || name.starts_with("x-forwarded-");
-    // Many an origin takes `x_a` for `x-a`.
-    let is_doomed = |name: &str| match name.contains('_') {
+    // Many an origin takes `x_a` for `x-a`, and some take `x.a` for it.
+    let odd = |c: char| !c.is_ascii_alphanumeric() && c != '-';
+    match name.contains(odd) {
         true => {
-            let name = name.replace('_', "-");
+            let name = name.replace(odd, "-");
             ours(&name) || about_client(&name)
         }
         false => ours(name) || (!vouched && about_client(name)),
-    };
-    // Hardly any name begins so: one look at the first letter spares the rest.
-    let suspect = |name: &str| matches!(name.as_bytes().first(), Some(b'x' | b'f'));
-    let names = request.headers.keys().filter(|name| suspect(name.as_str()));
-    let doomed: Vec<_> = names.filter(|name| is_doomed(name.as_str())).cloned().collect();
-    for name in doomed {
-        request.remove_header(&name);
     }
-    strip_cookies(request);
+}
+
+/// Takes away what only we may say, and what only a trusted proxy may.
+fn strip(headers: &mut HeaderMap, vouched: bool) {
+    let doomed = headers.keys().filter(|name| is_withheld(name.as_str(), vouched));
+    let doomed: Vec<_> = doomed.cloned().collect();
+    for name in doomed {
+        headers.remove(&name);
+    }
+    strip_cookies(headers);
 }
 
 /// Our cookies go, and HTTP/2's several lines become HTTP/1's one (RFC 9113, 8.2.3).
-fn strip_cookies(request: &mut RequestHeader) {
-    let mut lines = request.headers.get_all("cookie").iter();
-    match (lines.next(), lines.next()) {
+fn strip_cookies(headers: &mut HeaderMap) {
+    let mut lines = headers.get_all(header::COOKIE).iter();
+    let rest = match (lines.next(), lines.next()) {
         (None, _) => return,
-        (Some(only), None) if without_ours(only.as_bytes()).is_none() => return,
-        _ => {}
-    }
-    let lines = request.headers.get_all("cookie").iter().map(|line| line.as_bytes());
-    let rest = lines.map(|line| without_ours(line).unwrap_or_else(|| line.to_vec()));
-    let rest: Vec<Vec<u8>> = rest.filter(|line| !line.is_empty()).collect();
-    request.remove_header("cookie");
-    if !rest.is_empty() {
-        // Made of what came as a header.
-        let _ = request.insert_header("Cookie", rest.join(&b"; "[..]));
+        (Some(only), None) => match without_ours(only.as_bytes()) {
+            Some(rest) => rest,
+            None => return,
+        },
+        _ => {
+            let rest = headers.get_all(header::COOKIE).iter().map(|line| {
+                without_ours(line.as_bytes()).unwrap_or_else(|| line.as_bytes().to_vec())
+            });
+            rest.filter(|line| !line.is_empty()).collect::<Vec<_>>().join(&b"; "[..])
+        }
+    };
+    // Made of what came as a header, so it can be one.
+    match HeaderValue::try_from(rest) {
+        Ok(rest) if !rest.is_empty() => _ = headers.insert(header::COOKIE, rest),
+        _ => _ = headers.remove(header::COOKIE),
     }
 }
 

@@ -5,30 +5,26 @@
 //! Never reads or writes one.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::time::timeout;
 
 use super::answer::Response;
 use super::api;
+use super::asking::{Asking, PATIENCE, Question, let_through};
 use super::decide::{Answer, Carried, Decision, Facts, decide};
-use super::entrance::{Entrance, Held, Identity};
+use super::entrance::{Entrance, Held};
 use super::forward::{Admission, Forward};
 use super::head::{Client, Head, Peer};
 use super::intent::Intent;
 use super::live::Live;
+use super::loss::EARLY_MS;
 use super::origin::Origin;
 use super::path::Readings;
 use super::route::Way;
 use super::show::{Notice, Reader};
-use crate::line::{Claimed, Joined, Refusal};
+use crate::line::{Claimed, Ending, Reason};
 use crate::page;
-use crate::room::{Busy, Proof};
 use crate::token::Scratch;
-
-/// How long the line may take to answer before the visitor is told that it can't be reached: longer than any
-/// exchange, shorter than patience.
-const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Everything of ours is below this.
 const OURS: &str = "/.anteroom";
@@ -48,33 +44,6 @@ pub enum Verdict {
     Call(String, Client),
     /// A stream of events: [`api::events`].
     Events(Client),
-}
-
-/// A question to the line, and all that is needed to make something of its answer.
-pub struct Asking {
-    entrance: Arc<Entrance>,
-    origin: Arc<Origin>,
-    question: Question,
-    reader: Reader,
-    identity: Identity,
-    /// When the ticket was given that is claimed with.
-    joined_ms: u64,
-    user: Option<String>,
-    /// By an app, which gets its pass in a header.
-    app: bool,
-}
-
-enum Question {
-    Join,
-    Claim(Proof),
-}
-
-/// What became of a question.
-pub enum Outcome {
-    /// This.
-    Answer(Response),
-    /// To the origin.
-    Forward(Box<Forward>),
 }
 
 impl Live {
@@ -156,12 +125,14 @@ pub async fn rejoin(live: &Live, head: &impl Head, client: &Client, body: &[u8])
     let Some(entrance) = live.guarding(head, &path) else { return answer };
     let now_ms = entrance.room.now_ms();
     let carried = entrance.held(head, client, &mut Scratch::new()).0.carried();
-    if entrance.limit(carried.proof(), client, now_ms).is_err() {
+    if entrance.limit(carried, client, now_ms).is_err() {
         return answer;
     }
-    let facts = Facts { intent: Intent::Page, carried, now_ms };
+    let facts = Facts { intent: Intent::Page, carried, now_ms, contact: entrance.contact() };
     let over = match decide(&facts, &entrance.room.view()) {
-        Decision::Answer(Answer::Over(_)) | Decision::Join => true,
+        Decision::Answer(Answer::Over(_)) | Decision::Join | Decision::Arrive { .. } => {
+            !matches!(carried, Carried::Provisional { .. })
+        }
         Decision::Claim(proof) => matches!(
             timeout(PATIENCE, entrance.room.claim(proof)).await,
             Ok(Ok(Claimed::Over(_) | Claimed::Unknown | Claimed::Stale))
@@ -225,18 +196,30 @@ fn guarded(
     let (held, token) = entrance.held(head, &client, &mut scratch);
     let carried = held.carried();
     let view = entrance.room.view();
-    let decision = decide(&Facts { intent, carried, now_ms }, &view);
+    let contact = entrance.contact();
+    let decision = decide(&Facts { intent, carried, now_ms, contact }, &view);
     if let Decision::Forward { proof, renew } = decision
         && let (Held::Pass(pass), Some(token)) = (&held, token)
     {
-        let whose = (proof, held.identity());
+        let identity = match renew {
+            true => entrance.bound(held.identity(), entrance.agent(head)),
+            false => held.identity(),
+        };
+        let whose = (proof, identity);
         let admission = Admission::carried(entrance, whose, pass, token, renew);
         let app = head.get("x-admission-pass").is_some();
         let admission = admission.by(user(head, &client, entrance), app);
         return Verdict::Forward(Box::new(Forward::admitted(origin.clone(), client, admission)));
     }
+    if decision == Decision::Open {
+        return Verdict::Forward(let_through(entrance, origin, client));
+    }
     let reader = Reader::of(head, intent, client);
-    if let Err(retry_ms) = entrance.limit(carried.proof(), &client, now_ms) {
+    if let Err(retry_ms) = entrance.limit(carried, &client, now_ms) {
+        entrance.stats.meters.limited(match carried {
+            Carried::Nothing => "requests_per_address",
+            _ => "requests_per_ticket",
+        });
         return Verdict::Answer(entrance.show(&reader, Notice::Limited(retry_ms)));
     }
     let joined_ms = match carried {
@@ -245,7 +228,39 @@ fn guarded(
     };
     let question = match decision {
         Decision::Claim(proof) => Question::Claim(proof),
-        Decision::Join => Question::Join,
+        Decision::Join => match carried {
+            Carried::Provisional { nonce, .. } => Question::JoinAt(nonce, 0),
+            _ => Question::Join,
+        },
+        Decision::Arrive { wait_ms } => match (carried, wait_ms) {
+            (Carried::Provisional { nonce, .. }, Some(wait_ms @ ..=EARLY_MS)) => {
+                Question::JoinAt(nonce, wait_ms)
+            }
+            (Carried::Provisional { nonce, .. }, wait_ms) => {
+                let wait_ms = entrance.arrival_wait_ms(nonce, wait_ms);
+                return Verdict::Answer(entrance.show(&reader, Notice::Arrived(wait_ms)));
+            }
+            _ => {
+                let user = user(head, &client, entrance);
+                return Verdict::Answer(entrance.record(&reader, user.as_deref(), wait_ms));
+            }
+        },
+        Decision::Resume(proof) => {
+            let Held::Pass(pass) = &held else {
+                return Verdict::Answer(entrance.show(&reader, Notice::StoreLost));
+            };
+            let admitted_ms = pass.admitted_at * 1_000;
+            let Claimed::Inside(terms) = entrance.room.renew_alone(proof, admitted_ms) else {
+                let over = Notice::Over(Reason::Ended(Ending::Capped));
+                return Verdict::Answer(entrance.show(&reader, over));
+            };
+            let identity = entrance.bound(held.identity(), entrance.agent(head));
+            let admission = Admission::entered(entrance, proof, &terms, identity);
+            let app = head.get("x-admission-pass").is_some();
+            let admission = admission.by(user(head, &client, entrance), app);
+            let forward = Forward::admitted(origin.clone(), client, admission);
+            return Verdict::Forward(Box::new(forward));
+        }
         Decision::Answer(answer) => {
             return Verdict::Answer(match answer {
                 Answer::Waiting(proof) | Answer::Admitted(proof) => {
@@ -256,10 +271,15 @@ fn guarded(
                 Answer::Frame => entrance.show(&reader, Notice::Frame),
                 Answer::NotSent => entrance.show(&reader, Notice::NotSent),
                 Answer::Refused => entrance.show(&reader, Notice::Refused),
+                Answer::Lost(None) => entrance.show(&reader, Notice::StoreLost),
+                Answer::Lost(Some(proof)) => {
+                    entrance.room.seen(proof);
+                    entrance.show_last_place(&reader, &view, proof, joined_ms)
+                }
             });
         }
-        // A pass decides to forward only where there is one.
-        Decision::Forward { .. } => {
+        // A pass decides to forward only where there is one; who is let through without is on the way.
+        Decision::Forward { .. } | Decision::Open => {
             return Verdict::Answer(entrance.show(&reader, Notice::Refused));
         }
     };
@@ -269,6 +289,7 @@ fn guarded(
         question,
         reader,
         identity: held.identity(),
+        agent: entrance.agent(head).map(<[u8]>::to_vec),
         joined_ms,
         user: user(head, &client, entrance),
         app: head.get("x-admission-pass").is_some(),
@@ -279,118 +300,4 @@ fn guarded(
 fn user(head: &impl Head, client: &Client, entrance: &Entrance) -> Option<String> {
     let name = entrance.settings.user_header.as_deref().filter(|_| client.vouched)?;
     head.text(&name.to_ascii_lowercase()).map(str::to_owned)
-}
-
-impl Asking {
-    /// Asks the line, and makes of its answer what the visitor gets.
-    pub async fn outcome(self) -> Outcome {
-        match timeout(PATIENCE, self.ask()).await {
-            Ok(outcome) => outcome,
-            Err(_) => Outcome::Answer(self.entrance.show(&self.reader, Notice::StoreLost)),
-        }
-    }
-
-    async fn ask(&self) -> Outcome {
-        match self.question {
-            Question::Join => self.join().await,
-            Question::Claim(proof) => self.claim(proof).await,
-        }
-    }
-
-    async fn join(&self) -> Outcome {
-        let entrance = &self.entrance;
-        let address = self.reader.client.address;
-        let keyed = match entrance.newcomer(address, self.user.as_deref()) {
-            Ok(keyed) => keyed,
-            Err(retry_ms) => return self.notice(Notice::Limited(retry_ms)),
-        };
-        match entrance.room.join(keyed).await {
-            Ok(Joined::Given { epoch, first, joined_ms, terms, .. }) => {
-                let proof = Proof { epoch, number: first };
-                // Whoever joins anew is somebody new: what an old ticket said of them is over.
-                let identity = Identity::default();
-                match terms {
-                    Some(terms) => {
-                        self.enter(Admission::entered(entrance, proof, &terms, identity))
-                    }
-                    None => self.wait(proof, joined_ms, &identity),
-                }
-            }
-            // Nothing is remembered about a browser by which it could have joined already.
-            Ok(Joined::Already { epoch, number, joined_ms, .. }) => {
-                self.wait(Proof { epoch, number }, joined_ms, &Identity::default())
-            }
-            Ok(Joined::Refused(Refusal::Full)) => self.notice(Notice::Full),
-            Ok(Joined::Refused(Refusal::Closed)) => self.notice(Notice::Closed),
-            Ok(Joined::Refused(Refusal::Limited { retry_ms, .. })) => {
-                self.notice(Notice::Limited(retry_ms))
-            }
-            Err(busy) => self.notice(busy.into()),
-        }
-    }
-
-    async fn claim(&self, proof: Proof) -> Outcome {
-        let entrance = &self.entrance;
-        match entrance.room.claim(proof).await {
-            Ok(Claimed::Inside(terms)) => {
-                let identity = self.identity.clone();
-                self.enter(Admission::entered(entrance, proof, &terms, identity))
-            }
-            Ok(Claimed::Waiting | Claimed::Admitted) => {
-                let view = entrance.room.view();
-                let answer = entrance.show_place(&self.reader, &view, proof, self.joined_ms, false);
-                Outcome::Answer(answer)
-            }
-            Ok(Claimed::Over(reason)) => {
-                match self.reader.intent == Intent::Page && entrance.room.view().waiting() == 0 {
-                    true => self.join().await,
-                    false => self.over(Notice::Over(reason)),
-                }
-            }
-            // Not of this line, after all.
-            Ok(Claimed::Unknown | Claimed::Stale) => match self.reader.intent {
-                Intent::Page => self.join().await,
-                _ => self.over(Notice::Refused),
-            },
-            Err(busy) => self.notice(busy.into()),
-        }
-    }
-
-    /// What somebody without a place gets who is after something else than a page.
-    fn over(&self, of_a_page: Notice) -> Outcome {
-        self.notice(match self.reader.intent {
-            Intent::Page => of_a_page,
-            Intent::Form => Notice::NotSent,
-            Intent::Frame => Notice::Frame,
-            Intent::Part => Notice::Refused,
-        })
-    }
-
-    fn notice(&self, notice: Notice) -> Outcome {
-        Outcome::Answer(self.entrance.show(&self.reader, notice))
-    }
-
-    fn wait(&self, proof: Proof, joined_ms: u64, identity: &Identity) -> Outcome {
-        let entrance = &self.entrance;
-        let ticket = entrance.ticket(proof, joined_ms, identity);
-        let cookie = entrance.jar.keep(&ticket, self.reader.client.secure);
-        let view = entrance.room.view();
-        let answer = entrance.show_place(&self.reader, &view, proof, joined_ms, true);
-        Outcome::Answer(answer.with("Set-Cookie", cookie))
-    }
-
-    fn enter(&self, admission: Admission) -> Outcome {
-        let (origin, client) = (self.origin.clone(), self.reader.client);
-        let admission = admission.by(self.user.clone(), self.app);
-        Outcome::Forward(Box::new(Forward::admitted(origin, client, admission)))
-    }
-}
-
-impl From<Busy> for Notice {
-    fn from(busy: Busy) -> Notice {
-        match busy {
-            Busy::Full => Notice::Busy(2_000),
-            Busy::Dropped => Notice::StoreLost,
-        }
-    }
 }

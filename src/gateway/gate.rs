@@ -9,9 +9,9 @@
 use std::cell::RefCell;
 use std::future::poll_fn;
 use std::io;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::task::{Poll, ready};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
@@ -21,16 +21,22 @@ use pingora::protocols::Stream;
 use pingora::protocols::http::ServerSession;
 use pingora::proxy::HttpProxy;
 use pingora::server::ShutdownWatch;
+// Sets no timer for what is ready at once, as nearly every write is.
+use pingora::time::timeout;
 use tokio::io::{AsyncRead as _, AsyncReadExt as _, AsyncWriteExt as _, ReadBuf};
-use tokio::time::{Instant, sleep, sleep_until, timeout};
+use tokio::time::{Instant, sleep, sleep_until};
 
+use super::alarm::Alarm;
 use super::answer::{Response, Shape};
 use super::api::{self, Events, Streams};
+use super::asking::Outcome;
 use super::chaperone::Watch;
 use super::fence::Fence;
-use super::front::{Outcome, Verdict};
+use super::forward::{Forward, TOO_LARGE};
+use super::front::Verdict;
 use super::head::{Head as _, Peer};
 use super::http1::{Body, Http1, Refused, Storage};
+use super::lane::{self, Lane, Passed};
 use super::live::Live;
 use super::proxy::{Handed, Proxy};
 use super::settings::Bounds;
@@ -68,6 +74,8 @@ struct Judged {
 /// What is to be done, without borrowing from what was read.
 enum Step {
     Verdict(Verdict),
+    /// To the origin, as it is written here.
+    Plain(Box<Forward>, Vec<u8>),
     Events(Box<Events>),
 }
 
@@ -83,39 +91,57 @@ impl Gate {
     }
 
     /// Serves a connection to its end.
-    pub async fn attend(self: Arc<Self>, mut stream: Stream, peer: Peer) {
+    pub async fn attend(self: Arc<Self>, stream: Stream, peer: Peer) {
+        let mut stream = Box::new(Fence::new(stream));
         let mut unread = BytesMut::new();
+        let mut bounds = self.live.load().bounds;
+        // What may end the wait for any request: registered once, and not for each.
+        let mut alarm = Alarm::at(Instant::now() + bounds.header_timeout);
+        let (mut shutdown, mut stopped) = (self.shutdown.clone(), false);
+        let mut stopping = pin!(shutdown.wait_for(|stopping| *stopping));
+        let mut farewell = |cx: &mut Context<'_>| {
+            stopped = stopped || stopping.as_mut().poll(cx).is_ready();
+            if stopped { Poll::Ready(()) } else { Poll::Pending }
+        };
         let mut first = true;
-        while let Some(judged) = self.next(&mut stream, &mut unread, first, peer).await {
-            first = false;
-            match self.handle(stream, judged, &mut unread).await {
+        loop {
+            if unread.is_empty() {
+                let begun = first_bytes(&mut stream, &mut unread, &mut alarm, first, &mut farewell);
+                if begun.await.is_none() {
+                    break;
+                }
+            }
+            let judged = self.next(&mut stream, &mut unread, peer, &bounds).await;
+            let Some(judged) = judged else { break };
+            match self.handle(stream, judged, &mut unread, &bounds).await {
                 Some(back) => stream = back,
                 None => return,
             }
+            bounds = self.live.load().bounds;
+            alarm.put_off(Instant::now() + bounds.idle_timeout);
+            first = false;
         }
         hang_up(&mut stream).await;
     }
 
-    /// The next request. `None`: there is none, or it was refused.
+    /// The next request, which has begun. `None`: it ended, or was refused.
     async fn next(
         &self,
-        stream: &mut Stream,
+        stream: &mut Fence,
         unread: &mut BytesMut,
-        first: bool,
         peer: Peer,
+        bounds: &Bounds,
     ) -> Option<Judged> {
-        let bounds = self.live.load().bounds;
-        if unread.is_empty() {
-            self.first_bytes(stream, unread, first, &bounds).await?;
-        }
-        let deadline = Instant::now() + bounds.header_timeout;
+        let mut deadline = None;
         loop {
-            let refused = match self.judge(unread, peer, &bounds) {
+            let refused = match self.judge(unread, peer, bounds) {
                 Ok(Some(judged)) => return Some(judged),
                 Ok(None) if unread.len() >= bounds.header_bytes => {
                     Refused(431, "The head of this request is too large.\n")
                 }
                 Ok(None) => {
+                    let late = || Instant::now() + bounds.header_timeout;
+                    let deadline = *deadline.get_or_insert_with(late);
                     let more = tokio::select! {
                         read = read_some(stream, unread) => matches!(read, Ok(1..)),
                         () = sleep_until(deadline) => {
@@ -136,29 +162,6 @@ impl Gate {
         }
     }
 
-    /// Waits for a request to begin, or for a reason not to.
-    async fn first_bytes(
-        &self,
-        stream: &mut Stream,
-        unread: &mut BytesMut,
-        first: bool,
-        bounds: &Bounds,
-    ) -> Option<()> {
-        let patience = if first { bounds.header_timeout } else { bounds.idle_timeout };
-        let mut shutdown = self.shutdown.clone();
-        tokio::select! {
-            biased;
-            read = timeout(patience, read_some(stream, unread)) => matches!(read, Ok(Ok(1..))).then_some(()),
-            () = async {
-                let _ = shutdown.wait_for(|stopping| *stopping).await;
-                // Whoever has only just come has a request on the way.
-                if first {
-                    sleep(FAREWELL).await;
-                }
-            } => None,
-        }
-    }
-
     /// Judges what was read, if it is a whole head. Nothing of the storage for it outlives this call, so it is
     /// no part of what a waiting connection costs.
     fn judge(&self, unread: &[u8], peer: Peer, bounds: &Bounds) -> Result<Option<Judged>, Refused> {
@@ -175,6 +178,10 @@ impl Gate {
                 Ok(events) => Step::Events(Box::new(events)),
                 Err(answer) => Step::Verdict(Verdict::Answer(answer)),
             },
+            Verdict::Forward(forward) => match lane::plain(&head, &forward) {
+                Some(request) => Step::Plain(forward, request),
+                None => Step::Verdict(Verdict::Forward(forward)),
+            },
             verdict => Step::Verdict(verdict),
         };
         let persists = head.persists && head.body == Body::None && !*self.shutdown.borrow();
@@ -186,22 +193,43 @@ impl Gate {
     /// Does what a request comes to. The connection comes back if it may be used again.
     async fn handle(
         &self,
-        mut stream: Stream,
+        mut stream: Box<Fence>,
         judged: Judged,
         unread: &mut BytesMut,
-    ) -> Option<Stream> {
+        bounds: &Bounds,
+    ) -> Option<Box<Fence>> {
         let Judged { length, body, upgrades, shape, step } = judged;
         let handed = match step {
+            Step::Plain(mut forward, request) => {
+                let request = request.as_slice();
+                match self.send(&mut stream, &mut forward, request, shape, unread, bounds).await {
+                    Passed::Kept => {
+                        drop_front(unread, length);
+                        return Some(stream);
+                    }
+                    Passed::Closed => {
+                        hang_up(&mut stream).await;
+                        return None;
+                    }
+                    Passed::Failed(status) => {
+                        let answer = self.explain(&forward, unread, bounds, status);
+                        return answer_with(stream, &answer, (length, body), shape, unread, bounds)
+                            .await;
+                    }
+                    Passed::Untouched => Handed::Forward(forward),
+                }
+            }
+            Step::Verdict(Verdict::Forward(forward)) => Handed::Forward(forward),
             Step::Verdict(Verdict::Answer(answer)) => {
-                return self.answer(stream, &answer, length, body, shape, unread).await;
+                return answer_with(stream, &answer, (length, body), shape, unread, bounds).await;
             }
             Step::Verdict(Verdict::Ask(asking)) => match Box::pin(asking.outcome()).await {
                 Outcome::Answer(answer) => {
-                    return self.answer(stream, &answer, length, body, shape, unread).await;
+                    return answer_with(stream, &answer, (length, body), shape, unread, bounds)
+                        .await;
                 }
                 Outcome::Forward(forward) => Handed::Forward(forward),
             },
-            Step::Verdict(Verdict::Forward(forward)) => Handed::Forward(forward),
             Step::Verdict(Verdict::Call(endpoint, client)) => Handed::Call(endpoint, client),
             Step::Events(events) => {
                 Box::pin(tell(&mut stream, *events, shape, self.shutdown.clone())).await;
@@ -210,48 +238,57 @@ impl Gate {
             // Made into events or an answer where the head was at hand.
             Step::Verdict(Verdict::Events(_)) => return None,
         };
-        self.hand_on(stream, handed, length, (body, upgrades), unread).await
+        if let Some(refusal) = too_large(&handed, body, bounds) {
+            return answer_with(stream, &refusal, (length, body), shape, unread, bounds).await;
+        }
+        self.hand_on(stream, handed, length, (body, upgrades), unread, bounds).await
     }
 
-    async fn answer(
+    /// The short way. What comes early stays with what is not used yet.
+    async fn send(
         &self,
-        mut stream: Stream,
-        answer: &Response,
-        length: usize,
-        body: Body,
+        stream: &mut Fence,
+        forward: &mut Forward,
+        request: &[u8],
         shape: Shape,
         unread: &mut BytesMut,
-    ) -> Option<Stream> {
-        respond(&mut stream, answer, shape, self.live.load().bounds.body_timeout).await.ok()?;
-        if shape.persists {
-            drop_front(unread, length);
-            return Some(stream);
+        bounds: &Bounds,
+    ) -> Passed {
+        stream.raise();
+        let lane = Lane { stream, forward, shape, patience: bounds.body_timeout };
+        let passed = Box::pin(lane.pass(request)).await;
+        unread.extend_from_slice(&stream.lower());
+        passed
+    }
+
+    /// The page of an origin that fails, for the head that was read.
+    fn explain(&self, forward: &Forward, unread: &[u8], bounds: &Bounds, status: u16) -> Response {
+        let mut storage = Storage::new();
+        match Http1::parse(unread, bounds.header_lines, &mut storage) {
+            Ok(Some(head)) => forward.explain(&self.live.load(), &head, status),
+            _ => Response::plain(status, ""),
         }
-        if body != Body::None {
-            Box::pin(linger(&mut stream)).await;
-        } else {
-            hang_up(&mut stream).await;
-        }
-        None
     }
 
     /// To the proxy, with what was read. Of a request without a body that is its head alone: what follows it is
     /// the next one's, and stays here.
     async fn hand_on(
         &self,
-        stream: Stream,
+        mut stream: Box<Fence>,
         handed: Handed,
         length: usize,
         (body, upgrades): (Body, bool),
         unread: &mut BytesMut,
-    ) -> Option<Stream> {
+        bounds: &Bounds,
+    ) -> Option<Box<Fence>> {
         let rest = match body {
             Body::None if unread.len() > length => unread.split_off(length),
             _ => BytesMut::new(),
         };
-        let bounds = self.live.load().bounds;
-        let fenced = body == Body::None && !upgrades;
-        let mut session = ServerSession::new_http1(Box::new(Fence::new(stream, fenced)));
+        if body == Body::None && !upgrades {
+            stream.raise();
+        }
+        let mut session = ServerSession::new_http1(stream);
         session.set_read_timeout(Some(bounds.body_timeout));
         session.set_write_timeout(Some(bounds.body_timeout));
         let ServerSession::H1(http1) = &mut session else { return None };
@@ -263,12 +300,67 @@ impl Gate {
             reused = self.proxy.process_new_http(session, &self.shutdown) => reused,
             () = watch.closed() => None,
         };
-        let fence = reused?.consume().0.into_any().downcast::<Fence>().ok()?;
-        let (stream, early) = fence.open();
+        let mut stream = reused?.consume().0.into_any().downcast::<Fence>().ok()?;
         *unread = rest;
-        unread.extend_from_slice(&early);
+        unread.extend_from_slice(&stream.lower());
         Some(stream)
     }
+}
+
+/// A body that says itself that it is over its bound is refused here, where somebody lingers for it: who sends it
+/// gets to see why, and not a reset.
+fn too_large(handed: &Handed, body: Body, bounds: &Bounds) -> Option<Response> {
+    let Body::Length(length) = body else { return None };
+    match handed {
+        Handed::Call(..) => (length > api::MAX_BODY as u64).then(api::too_large),
+        Handed::Forward(_) => {
+            let over = bounds.body_bytes.is_some_and(|bound| length > bound);
+            over.then(|| Response::plain(413, TOO_LARGE))
+        }
+    }
+}
+
+/// Waits for a request to begin, or for a reason not to.
+async fn first_bytes(
+    stream: &mut Fence,
+    unread: &mut BytesMut,
+    alarm: &mut Alarm,
+    first: bool,
+    farewell: &mut impl FnMut(&mut Context<'_>) -> Poll<()>,
+) -> Option<()> {
+    tokio::select! {
+        biased;
+        read = read_some(stream, unread) => matches!(read, Ok(1..)).then_some(()),
+        () = alarm.rings() => None,
+        () = async {
+            poll_fn(farewell).await;
+            // Whoever has only just come has a request on the way.
+            if first {
+                Box::pin(sleep(FAREWELL)).await;
+            }
+        } => None,
+    }
+}
+
+async fn answer_with(
+    mut stream: Box<Fence>,
+    answer: &Response,
+    (length, body): (usize, Body),
+    shape: Shape,
+    unread: &mut BytesMut,
+    bounds: &Bounds,
+) -> Option<Box<Fence>> {
+    respond(&mut stream, answer, shape, bounds.body_timeout).await.ok()?;
+    if shape.persists {
+        drop_front(unread, length);
+        return Some(stream);
+    }
+    if body != Body::None {
+        Box::pin(linger(&mut stream)).await;
+    } else {
+        hang_up(&mut stream).await;
+    }
+    None
 }
 
 /// Forgets what was used; nothing is kept if that was all.
@@ -281,7 +373,7 @@ fn drop_front(unread: &mut BytesMut, length: usize) {
 
 /// Reads what is there into a buffer of the thread, and only then into one of the connection: whoever says
 /// nothing holds none.
-async fn read_some(stream: &mut Stream, unread: &mut BytesMut) -> io::Result<usize> {
+async fn read_some(stream: &mut Fence, unread: &mut BytesMut) -> io::Result<usize> {
     thread_local! {
         static SCRATCH: RefCell<Box<[u8]>> = RefCell::new(vec![0; READ].into());
     }
@@ -297,7 +389,7 @@ async fn read_some(stream: &mut Stream, unread: &mut BytesMut) -> io::Result<usi
 }
 
 async fn respond(
-    stream: &mut Stream,
+    stream: &mut Fence,
     answer: &Response,
     shape: Shape,
     patience: Duration,
@@ -308,7 +400,7 @@ async fn respond(
 }
 
 /// A reader that is too slow is given up: what it holds would be held for as long as it likes.
-async fn send(stream: &mut Stream, bytes: &[u8], patience: Duration) -> io::Result<()> {
+async fn send(stream: &mut Fence, bytes: &[u8], patience: Duration) -> io::Result<()> {
     let sent = timeout(patience, async {
         stream.write_all(bytes).await?;
         stream.flush().await
@@ -316,7 +408,7 @@ async fn send(stream: &mut Stream, bytes: &[u8], patience: Duration) -> io::Resu
     sent.await.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))?
 }
 
-async fn refuse(stream: &mut Stream, refused: Refused) {
+async fn refuse(stream: &mut Fence, refused: Refused) {
     let Refused(status, words) = refused;
     let answer = Response::plain(status, words);
     if respond(stream, &answer, Shape::default(), LINGER).await.is_ok() {
@@ -325,12 +417,12 @@ async fn refuse(stream: &mut Stream, refused: Refused) {
 }
 
 /// Says goodbye; a peer that does not take it is left.
-async fn hang_up(stream: &mut Stream) {
+async fn hang_up(stream: &mut Fence) {
     let _ = timeout(LINGER, stream.shutdown()).await;
 }
 
 /// Closes our side, and reads on for a moment.
-async fn linger(stream: &mut Stream) {
+async fn linger(stream: &mut Fence) {
     let _ = timeout(LINGER, async {
         let _ = stream.shutdown().await;
         let mut left = LINGER_BYTES;
@@ -346,7 +438,7 @@ async fn linger(stream: &mut Stream) {
 }
 
 /// Tells of a place for as long as somebody listens.
-async fn tell(stream: &mut Stream, mut events: Events, shape: Shape, mut shutdown: ShutdownWatch) {
+async fn tell(stream: &mut Fence, mut events: Events, shape: Shape, mut shutdown: ShutdownWatch) {
     let chunked = !shape.old;
     let mut head = Vec::new();
     Events::response_headers().write_open(&mut head, chunked);

@@ -30,7 +30,9 @@ pub trait Head {
 
     /// The target without its query.
     fn path(&self) -> &str {
-        self.target().split(['?', '#']).next().unwrap_or_default()
+        let target = self.target();
+        let end = memchr::memchr2(b'?', b'#', target.as_bytes());
+        end.map_or(target, |end| &target[..end])
     }
 
     /// The query, if there is one.

@@ -9,6 +9,8 @@
 
 use std::mem::MaybeUninit;
 
+use http::Version;
+
 use super::head::Head;
 
 /// The lines a head may have at most, whatever the configuration allows.
@@ -30,17 +32,34 @@ pub struct Http1<'h, 'b> {
     pub old: bool,
 }
 
-/// The lines of a head.
+/// The lines of a head. Some twenty names are looked for in every head, and most are not in it: so each line has a mark
+/// made of its name, and it is known which marks there are.
 #[derive(Clone, Copy)]
-struct Lines<'h, 'b>(&'h [httparse::Header<'b>]);
+struct Lines<'h, 'b> {
+    lines: &'h [httparse::Header<'b>],
+    marks: &'h [u8],
+    /// A bit for each mark.
+    present: u64,
+}
+
+/// Below 64. The same for a name in whatever case, and seldom for two names in one head: made of its length, and of a
+/// letter in which `sec-fetch-mode` and its sisters differ.
+fn mark(name: &str) -> u8 {
+    let bytes = name.as_bytes();
+    let letter = bytes.get(bytes.len().wrapping_sub(4)).map_or(0, u8::to_ascii_lowercase);
+    letter.wrapping_mul(5).wrapping_add(bytes.len() as u8) % 64
+}
 
 /// Where the lines of a head are kept: on the caller's stack, so that parsing allocates nothing.
-pub struct Storage<'b>([MaybeUninit<httparse::Header<'b>>; MAX_LINES]);
+pub struct Storage<'b> {
+    lines: [MaybeUninit<httparse::Header<'b>>; MAX_LINES],
+    marks: [u8; MAX_LINES],
+}
 
 impl Storage<'_> {
     /// For one head.
     pub const fn new() -> Self {
-        Storage([const { MaybeUninit::uninit() }; MAX_LINES])
+        Storage { lines: [const { MaybeUninit::uninit() }; MAX_LINES], marks: [0; MAX_LINES] }
     }
 }
 
@@ -79,7 +98,8 @@ impl<'h, 'b> Http1<'h, 'b> {
     ) -> Result<Option<Http1<'h, 'b>>, Refused> {
         let max_lines = max_lines.min(MAX_LINES);
         let mut request = httparse::Request::new(&mut []);
-        let parsed = request.parse_with_uninit_headers(bytes, &mut storage.0[..max_lines]);
+        let Storage { lines, marks } = storage;
+        let parsed = request.parse_with_uninit_headers(bytes, &mut lines[..max_lines]);
         let length = match parsed {
             Ok(httparse::Status::Complete(length)) => length,
             Ok(httparse::Status::Partial) => return Ok(None),
@@ -92,24 +112,33 @@ impl<'h, 'b> Http1<'h, 'b> {
             Err(_) => return Err(BAD("This is no HTTP request.\n")),
         };
         line_ends(&bytes[..length])?;
-        let lines = Lines(request.headers);
+        let mut present = 0;
+        for (mark, line) in marks.iter_mut().zip(&*request.headers) {
+            *mark = self::mark(line.name);
+            present |= 1 << *mark;
+        }
+        let lines = Lines { lines: request.headers, marks, present };
         let old = request.version == Some(0);
         let method = request.method.unwrap_or_default();
         if matches!(method, "CONNECT" | "TRACE") {
             return Err(Refused(405, "This method is not served.\n"));
         }
         let (target, authority) = target(request.path.unwrap_or_default())?;
-        let host = host(lines, authority, old)?;
+        let version = if old { Version::HTTP_10 } else { Version::HTTP_11 };
+        let host = one_host(lines.all("host"), authority, version)?;
         let body = body(lines, old)?;
-        if let Some(expected) = lines.all("expect").next()
-            && !expected.eq_ignore_ascii_case(b"100-continue")
-        {
-            return Err(Refused(417, "Only 100-continue can be expected.\n"));
-        }
+        expectation(lines.all("expect").next())?;
         let closes = lines.lists("connection", b"close");
         let persists = if old { lines.lists("connection", b"keep-alive") } else { !closes };
         let persists = persists && !closes;
         Ok(Some(Http1 { method, target, host, lines, length, body, persists, old }))
+    }
+}
+
+impl Http1<'_, '_> {
+    /// Every line, name and value, in the order they came in.
+    pub fn lines(&self) -> impl Iterator<Item = (&str, &[u8])> {
+        self.lines.lines.iter().map(|line| (line.name, line.value.trim_ascii()))
     }
 }
 
@@ -130,7 +159,11 @@ impl Head for Http1<'_, '_> {
 
 impl<'h, 'b> Lines<'h, 'b> {
     fn all(self, name: &str) -> impl Iterator<Item = &'b [u8]> + use<'h, 'b, '_> {
-        let named = self.0.iter().filter(move |line| line.name.eq_ignore_ascii_case(name));
+        let wanted = mark(name);
+        let lines = if self.present >> wanted & 1 == 1 { self.lines } else { &[] };
+        let lines = lines.iter().zip(self.marks);
+        let likely = lines.filter(move |(_, mark)| **mark == wanted).map(|(line, _)| line);
+        let named = likely.filter(move |line| line.name.eq_ignore_ascii_case(name));
         named.map(|line| line.value.trim_ascii())
     }
 
@@ -151,9 +184,7 @@ fn line_ends(head: &[u8]) -> Result<(), Refused> {
 
 /// The path, and the host if the target names one.
 fn target(raw: &str) -> Result<(&str, Option<&str>), Refused> {
-    if !raw.bytes().all(|byte| (0x21..=0x7e).contains(&byte) && byte != b'#') {
-        return Err(BAD("A target has no such characters.\n"));
-    }
+    plain_target(raw)?;
     if raw.starts_with('/') {
         return Ok((raw, None));
     }
@@ -172,18 +203,34 @@ fn target(raw: &str) -> Result<(&str, Option<&str>), Refused> {
     }
 }
 
-/// Exactly one host, and the same everywhere.
-fn host<'b>(
-    lines: Lines<'_, 'b>,
+/// What has no place in a target, whichever door it comes by: HTTP/2 as pingora reads it takes any byte from 0x80 on.
+///
+/// # Errors
+/// What it is refused with.
+pub(super) fn plain_target(raw: &str) -> Result<(), Refused> {
+    let strange = |byte: u8| !(0x21..=0x7e).contains(&byte) | (byte == b'#');
+    match raw.bytes().fold(false, |any, byte| any | strange(byte)) {
+        true => Err(BAD("A target has no such characters.\n")),
+        false => Ok(()),
+    }
+}
+
+/// Exactly one host, and the same everywhere: by the lines that name it, and by the target.
+///
+/// # Errors
+/// What it is refused with.
+pub(super) fn one_host<'b>(
+    mut lines: impl Iterator<Item = &'b [u8]>,
     authority: Option<&'b str>,
-    old: bool,
+    version: Version,
 ) -> Result<&'b str, Refused> {
-    let mut found = lines.all("host");
-    let host = match (found.next(), found.next()) {
-        (Some(host), None) => std::str::from_utf8(host).map_err(|_| BAD("No such host.\n"))?,
-        (None, _) if old => authority.unwrap_or_default(),
-        (None, _) => return Err(BAD("A request needs a Host.\n")),
-        (Some(_), Some(_)) => return Err(BAD("A request has one Host.\n")),
+    let old = version == Version::HTTP_10;
+    let host = match (lines.next(), lines.next(), authority) {
+        (Some(host), None, _) => std::str::from_utf8(host).map_err(|_| BAD("No such host.\n"))?,
+        (None, _, Some(authority)) if old || version == Version::HTTP_2 => authority,
+        (None, _, _) if old => "",
+        (None, ..) => return Err(BAD("A request needs a Host.\n")),
+        (Some(_), Some(_), _) => return Err(BAD("A request has one Host.\n")),
     };
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:[]%".contains(&byte);
     if !host.bytes().all(plain) || (host.is_empty() && !old) {
@@ -193,6 +240,17 @@ fn host<'b>(
         return Err(BAD("Target and Host differ.\n"));
     }
     Ok(host)
+}
+
+/// What a client may expect before it goes on.
+///
+/// # Errors
+/// What it is refused with.
+pub(super) fn expectation(expected: Option<&[u8]>) -> Result<(), Refused> {
+    match expected.is_none_or(|expected| expected.eq_ignore_ascii_case(b"100-continue")) {
+        true => Ok(()),
+        false => Err(Refused(417, "Only 100-continue can be expected.\n")),
+    }
 }
 
 fn body(lines: Lines<'_, '_>, old: bool) -> Result<Body, Refused> {

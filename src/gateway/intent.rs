@@ -22,30 +22,32 @@ impl Intent {
     /// they are after (old ones, and all over plain HTTP from elsewhere than localhost) are judged by what
     /// they accept.
     pub fn of<'a>(method: &str, header: impl Fn(&'static str) -> Option<&'a [u8]>) -> Intent {
-        let is = |name: &'static str, wanted: &[&str]| {
-            let value = header(name).map(<[u8]>::trim_ascii);
-            value.map(|value| wanted.iter().any(|one| value.eq_ignore_ascii_case(one.as_bytes())))
-        };
         let mentions = |name: &'static str, word: &str| {
             let value = header(name).unwrap_or_default();
             value.windows(word.len()).any(|part| part.eq_ignore_ascii_case(word.as_bytes()))
         };
+        let mode = header("sec-fetch-mode").map(<[u8]>::trim_ascii);
+        let navigates = mode.is_none_or(|mode| mode.eq_ignore_ascii_case(b"navigate"));
+        if !navigates || !mentions("accept", "text/html") {
+            return Intent::Part;
+        }
         let ahead_of_time = ["sec-purpose", "purpose", "x-moz", "x-purpose"];
         let guessing = ahead_of_time.iter().any(|name| {
             header(name).is_some() && (mentions(name, "prefetch") || mentions(name, "preview"))
         });
-        let navigates = is("sec-fetch-mode", &["navigate"]).unwrap_or(true);
-        if guessing || !navigates || !mentions("accept", "text/html") {
+        if guessing {
             return Intent::Part;
         }
-        if is("sec-fetch-dest", &["iframe", "frame", "embed", "object", "fencedframe"])
-            == Some(true)
-        {
-            return Intent::Frame;
-        }
-        match (method, is("sec-fetch-dest", &["document"]).unwrap_or(true)) {
-            ("GET", true) => Intent::Page,
-            ("POST", true) => Intent::Form,
+        let dest = header("sec-fetch-dest").map(<[u8]>::trim_ascii);
+        let among = |names: &[&str]| {
+            dest.is_some_and(|dest| {
+                names.iter().any(|one| dest.eq_ignore_ascii_case(one.as_bytes()))
+            })
+        };
+        match method {
+            "GET" if dest.is_none() || among(&["document"]) => Intent::Page,
+            "POST" if dest.is_none() || among(&["document"]) => Intent::Form,
+            _ if among(&["iframe", "frame", "embed", "object", "fencedframe"]) => Intent::Frame,
             _ => Intent::Part,
         }
     }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use ipnet::IpNet;
 
+use super::api::Meters;
 use super::entrance::Entrance;
 use super::head::{Client, Head, Peer};
 use super::origin::Origin;
@@ -30,6 +31,8 @@ pub struct Live {
     pub pages: Pages,
     /// What a client may cost.
     pub bounds: Bounds,
+    /// What counts calls of the API.
+    pub meters: Arc<Meters>,
 }
 
 impl Live {

@@ -3,16 +3,21 @@
 //! Owns HTTP between visitors and origins. Whose turn it is only the line says. In reading order:
 //!
 //! - [`route`], [`path`]: which host, which room, which rule lets by. [`intent`]: a person opening a page, or something
-//!   else. [`mod@decide`]: in, in line, or neither. [`pace`]: when to ask again. All pure.
-//! - [`front`]: the desk that both doors ask; [`show`]: what is answered; [`entrance`]: a room as visitors meet it;
-//!   [`live`]: what is in force; [`settings`]: what an operator may set; [`api`]: the visitor API.
+//!   else. [`mod@decide`]: in, in line, or neither. [`loss`]: the same without a store. [`pace`]: when to ask again. All pure.
+//! - [`front`]: the desk that both doors ask; [`asking`]: what it asks the line; [`show`]: what is answered; [`entrance`]: a
+//!   room as visitors meet it; [`arrival`]: whoever comes while no numbers are given; [`live`]: what is in force;
+//!   [`settings`]: what an operator may set; [`api`]: the visitor API.
 //! - [`gate`]: the HTTP/1 door; [`http1`]: a head without any doubt; [`http2`]: the other door.
-//! - [`proxy`]: what may pass; [`forward`]: headers to and from the origin; [`origin`]: its servers; [`chaperone`]: whoever
-//!   stays long; [`fence`]: what belongs to the next request.
-//! - [`listen`], [`tls`], [`connection`]: sockets. [`head`], [`answer`], [`cookie`]: what goes over them.
+//! - [`proxy`]: what may pass; [`lane`]: the short way for plain requests; [`forward`]: headers to and from the origin;
+//!   [`origin`]: its servers; [`chaperone`]: whoever stays long; [`fence`]: what belongs to the next request; [`patient`]: the
+//!   way of a WebSocket to its origin.
+//! - [`listen`], [`tls`], [`connection`], [`alarm`]: sockets. [`head`], [`answer`], [`cookie`]: what goes over them.
 
+pub mod alarm;
 pub mod answer;
 pub mod api;
+pub mod arrival;
+pub mod asking;
 pub mod chaperone;
 pub mod connection;
 pub mod cookie;
@@ -26,11 +31,14 @@ pub mod head;
 pub mod http1;
 pub mod http2;
 pub mod intent;
+pub mod lane;
 pub mod listen;
 pub mod live;
+pub mod loss;
 pub mod origin;
 pub mod pace;
 pub mod path;
+pub mod patient;
 pub mod proxy;
 pub mod route;
 pub mod settings;

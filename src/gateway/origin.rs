@@ -2,23 +2,35 @@
 //!
 //! Owns balancing, health and the options of connections. Knows nothing of rooms or visitors.
 
+use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use pingora::lb::health_check::{HttpHealthCheck, TcpHealthCheck};
+use async_trait::async_trait;
+use pingora::lb::health_check::{HealthCheck, HttpHealthCheck, TcpHealthCheck};
 use pingora::lb::selection::RoundRobin;
 use pingora::lb::{Backend, Backends, LoadBalancer, discovery};
 use pingora::protocols::l4::socket::SocketAddr as AnyAddr;
 use pingora::upstreams::peer::HttpPeer;
 
+use super::lane::pool::Pool;
+use super::patient::Patient;
 use super::settings;
+use crate::metrics::{self, Metrics};
 
 /// Tries at another server before a request is given up.
 pub const MAX_TRIES: usize = 3;
 
+/// Between two looks at idle connections where no server is checked.
+const TIDY: Duration = Duration::from_secs(5);
+
 /// A health check may take so long: a server that needs longer to say that it is well, is not.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// Checks in a row that must fail before a server is left out: one may have been bad luck.
+const FAILURES: usize = 2;
 
 /// A group of servers that answer alike.
 pub struct Origin {
@@ -27,6 +39,10 @@ pub struct Origin {
     servers: LoadBalancer<RoundRobin>,
     /// How each of them is reached.
     peers: Vec<HttpPeer>,
+    /// Idle connections to each of them, in the same order, for plain requests; none, where TLS is spoken.
+    pools: Vec<Pool>,
+    /// What is counted about it.
+    pub(super) meter: metrics::Origin,
 }
 
 /// Why an origin can't be used.
@@ -69,11 +85,21 @@ impl Origin {
         });
         let discovery = discovery::Static::new(servers.collect());
         let mut servers = LoadBalancer::from_backends(Backends::new(discovery));
-        servers.set_health_check(check(&settings, &names));
+        servers.set_health_check(Box::new(Checks::new(&settings, &names)));
         // Static: nothing can go wrong, and nothing is waited for.
         let _ = servers.update().await;
         let peers = names.iter().map(|(address, host)| peer(*address, host, &settings)).collect();
-        Ok(Origin { name: name.to_owned(), settings, servers, peers })
+        let plain = names.iter().filter(|_| !settings.tls);
+        let pool = |address| Pool::new(address, settings.connect_timeout, settings.keepalive);
+        let pools = plain.map(|(address, _)| pool(*address)).collect();
+        let meter = Metrics::default().origin(name);
+        Ok(Origin { name: name.to_owned(), settings, servers, peers, pools, meter })
+    }
+
+    /// The same, counted by these.
+    #[must_use]
+    pub fn counted_by(self, meter: metrics::Origin) -> Origin {
+        Origin { meter, ..self }
     }
 
     /// Its name.
@@ -86,51 +112,107 @@ impl Origin {
         &self.settings
     }
 
+    /// The next server for a request that is to become something else: over a connection of its own.
+    pub fn next_for_upgrade(&self) -> Option<HttpPeer> {
+        /// pingora looks for idle connections by this: nobody else's is found, nor this one by anybody.
+        static OWN: AtomicU64 = AtomicU64::new(1);
+        let mut peer = self.next()?;
+        peer.group_key = OWN.fetch_add(1, Ordering::Relaxed);
+        peer.options.idle_timeout = Some(Duration::ZERO);
+        peer.options.custom_l4 =
+            Some(Arc::new(Patient { patience: self.settings.connect_timeout }));
+        Some(peer)
+    }
+
     /// The next server in turn that is well. If none is, the next one all the same: a check may be wrong, and
     /// an error from the server itself says more than one from us.
     pub fn next(&self) -> Option<HttpPeer> {
+        self.choose().map(|chosen| self.peers[chosen].clone())
+    }
+
+    /// Whether its servers are spoken to without TLS.
+    pub fn is_plain(&self) -> bool {
+        !self.pools.is_empty()
+    }
+
+    /// The connections to the next server in turn, likewise; `None` where TLS is spoken.
+    pub fn pool(&self) -> Option<&Pool> {
+        self.pools.get(self.choose()?)
+    }
+
+    fn choose(&self) -> Option<usize> {
         // One server needs no choice, and choosing allocates.
-        if let [only] = self.peers.as_slice() {
-            return Some(only.clone());
+        if self.peers.len() == 1 {
+            return Some(0);
         }
         let well = self.servers.select(b"", self.peers.len());
         let server = well.or_else(|| self.servers.select_with(b"", 1, |_, _| true))?;
-        self.peers.iter().find(|peer| peer._address == server.addr).cloned()
+        self.peers.iter().position(|peer| peer._address == server.addr)
     }
 
-    /// Checks the servers for as long as it is polled.
+    /// Checks the servers, and closes connections nobody needs any more, for as long as it is polled.
     pub async fn watch(self: Arc<Self>) {
-        let Some(interval) = self.settings.health_interval else { return };
         loop {
-            self.servers.backends().run_health_check(true).await;
-            tokio::time::sleep(interval).await;
+            if self.settings.health_interval.is_some() {
+                self.servers.backends().run_health_check(true).await;
+            }
+            self.pools.iter().for_each(Pool::tidy);
+            tokio::time::sleep(self.settings.health_interval.unwrap_or(TIDY)).await;
         }
     }
 }
 
-fn check(
-    settings: &settings::Origin,
-    names: &[(SocketAddr, String)],
-) -> Box<dyn pingora::lb::health_check::HealthCheck + Send + Sync> {
-    let sni = settings.sni.clone().or_else(|| names.first().map(|(_, host)| host.clone()));
-    let sni = sni.unwrap_or_default();
+/// Checks each server under its own name, which pingora's checks do not: they have one for all.
+struct Checks {
+    /// By address.
+    servers: Vec<(AnyAddr, Arc<Checking>)>,
+}
+
+type Checking = dyn HealthCheck + Send + Sync;
+
+impl Checks {
+    fn new(settings: &settings::Origin, names: &[(SocketAddr, String)]) -> Checks {
+        let mut by_name: HashMap<&str, Arc<Checking>> = HashMap::new();
+        let servers = names.iter().map(|(address, host)| {
+            let name = settings.sni.as_deref().unwrap_or(host);
+            let check = by_name.entry(name).or_insert_with(|| check(settings, name));
+            (AnyAddr::Inet(*address), check.clone())
+        });
+        Checks { servers: servers.collect() }
+    }
+}
+
+#[async_trait]
+impl HealthCheck for Checks {
+    async fn check(&self, server: &Backend) -> pingora::Result<()> {
+        match self.servers.iter().find(|(address, _)| *address == server.addr) {
+            Some((_, check)) => check.check(server).await,
+            None => Ok(()),
+        }
+    }
+
+    fn health_threshold(&self, success: bool) -> usize {
+        if success { 1 } else { FAILURES }
+    }
+}
+
+/// Of servers with this name.
+fn check(settings: &settings::Origin, name: &str) -> Arc<Checking> {
     match &settings.health_path {
         Some(path) => {
-            let mut check = HttpHealthCheck::<()>::new(&sni, settings.tls);
-            check.consecutive_failure = 2;
+            let mut check = HttpHealthCheck::<()>::new(name, settings.tls);
             check.peer_template.options.connection_timeout = Some(CHECK_TIMEOUT);
             check.peer_template.options.read_timeout = Some(CHECK_TIMEOUT);
             if let Ok(uri) = path.parse() {
                 check.req.set_uri(uri);
             }
-            Box::new(check)
+            Arc::new(check)
         }
         None => {
             let mut check =
-                if settings.tls { TcpHealthCheck::new_tls(&sni) } else { TcpHealthCheck::new() };
-            check.consecutive_failure = 2;
+                if settings.tls { TcpHealthCheck::new_tls(name) } else { TcpHealthCheck::new() };
             check.peer_template.options.connection_timeout = Some(CHECK_TIMEOUT);
-            check
+            Arc::new(*check)
         }
     }
 }

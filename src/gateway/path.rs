@@ -59,12 +59,34 @@ impl<'a> Readings<'a> {
     }
 }
 
-/// Nothing in it that anybody could read otherwise: nearly every path there is.
+/// Nothing in it that anybody could read otherwise: nearly every path there is. Empty segments and those of dots are
+/// not told apart from others that begin with a dot, such as `/.well-known`: those are read the long way.
 fn is_simple(raw: &str) -> bool {
-    let ordinary = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/!$&'()*+,=:@".contains(&byte);
-    let dotted = |raw: &str| raw.split('/').any(|segment| matches!(segment, "." | ".."));
-    raw.starts_with('/') && raw.bytes().all(ordinary) && !raw.contains("//") && !dotted(raw)
+    let mut before = b'/';
+    let ordinary = |byte: u8| {
+        let hidden = (before == b'/') & matches!(byte, b'/' | b'.');
+        before = byte;
+        ORDINARY[usize::from(byte)] & !hidden
+    };
+    raw.strip_prefix('/').is_some_and(|rest| rest.bytes().all(ordinary))
 }
+
+/// What stands for itself in a path.
+const ORDINARY: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 128u8 {
+        table[byte as usize] = byte.is_ascii_alphanumeric();
+        byte += 1;
+    }
+    let marks = b"-._~/!$&'()*+,=:@";
+    let mut at = 0;
+    while at < marks.len() {
+        table[marks[at] as usize] = true;
+        at += 1;
+    }
+    table
+};
 
 fn is_unreserved(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~".contains(&byte)

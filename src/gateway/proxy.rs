@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use arc_swap::ArcSwap;
 use async_trait::async_trait;
 use bytes::Bytes;
+use http::{Version, header};
 use pingora::http::{RequestHeader, ResponseHeader};
 use pingora::modules::http::HttpModules;
 use pingora::proxy::{FailToProxy, ProxyHttp, Session};
@@ -21,35 +22,31 @@ use tokio::time::timeout;
 
 use super::answer::{Response, with_date};
 use super::api::{self, Streams};
+use super::asking::Outcome;
 use super::chaperone::{Progress, Watch, accompany, hurry};
-use super::forward::{Forward, Order};
-use super::front::{Outcome, REJOIN, Verdict, rejoin};
+use super::forward::{Forward, Order, TOO_LARGE};
+use super::front::{REJOIN, Verdict, rejoin};
 use super::head::{Client, Head, Peer};
-use super::http1::Refused;
-use super::intent::Intent;
+use super::http1::{self, Refused};
 use super::live::Live;
 use super::origin::MAX_TRIES;
-use super::show::{self, Reader};
 use crate::line::Claimed;
-use crate::page::Page;
+use crate::metrics::Failed;
 
 /// How long a response waits for a renewal that is on its way: an exchange takes a few milliseconds. If it takes
 /// longer the next request tries again.
 const RENEWAL: Duration = Duration::from_millis(100);
-/// How long a response waits for what its origin ordered.
-const ORDER: Duration = Duration::from_secs(2);
 /// A body of this size may take long enough to count as activity of its own.
 const LONG_BODY: u64 = 1024 * 1024;
 /// So does a response that has gone on for this long.
 const LONG: Duration = Duration::from_secs(1);
+/// The kind of a response that goes on for as long as somebody listens.
+const EVENTS: &[u8] = b"text/event-stream";
 
 tokio::task_local! {
     /// Ends an HTTP/2 request whose visitor's time is over: pingora has no place for it in such a session.
     pub(super) static WATCH: Arc<Watch>;
 }
-
-/// What a body is told that is over its bound.
-const TOO_LARGE: &str = "This request has too long a body.\n";
 
 /// What the gate hands on with a request.
 pub enum Handed {
@@ -71,10 +68,13 @@ pub struct Proxy {
 pub struct Ctx {
     handed: Option<Handed>,
     renewal: Option<oneshot::Receiver<Claimed>>,
-    watch: Arc<Watch>,
+    /// Of every request that came through a door.
+    watch: Option<Arc<Watch>>,
     tries: usize,
+    /// When a server was last chosen, until it answers.
+    asked: Option<Instant>,
     body_bytes: u64,
-    /// When the response began; `None` once somebody stays with it.
+    /// When the response's body began, if there was more to come.
     began: Option<Instant>,
     accompanied: bool,
     /// Of a body over HTTP/2.
@@ -94,7 +94,7 @@ impl Ctx {
         if std::mem::replace(&mut self.accompanied, true) {
             return;
         }
-        let watch = self.watch.clone();
+        let Some(watch) = self.watch.clone() else { return };
         if let Some(admission) = self.forward().and_then(|forward| forward.admission.as_ref()) {
             accompany(&admission.entrance, admission.proof, admission.admitted_ms, &watch);
         }
@@ -110,11 +110,14 @@ impl Proxy {
     /// Judges a request that came by HTTP/2. `None`: it was answered.
     async fn judge(&self, session: &mut Session) -> Result<Option<Handed>> {
         let live = self.live.load_full();
+        // HTTP/2 knows no other deadline for a reader that does not read.
+        session.set_write_timeout(Some(live.bounds.body_timeout));
         let address = session.client_addr().and_then(|address| address.as_inet());
         let Some(address) = address.map(std::net::SocketAddr::ip) else {
             return Error::e_explain(ErrorType::InternalError, "a connection without an address");
         };
-        let request = match Whole::of(session.req_header()) {
+        let head = Whole::of(session.req_header());
+        let request = match head.and_then(|head| head.within(live.bounds.header_lines)) {
             Ok(request) => request,
             Err(Refused(status, why)) => {
                 respond(session, &Response::plain(status, why)).await?;
@@ -181,7 +184,7 @@ impl ProxyHttp for Proxy {
     type CTX = Ctx;
 
     fn new_ctx(&self) -> Ctx {
-        Ctx { watch: WATCH.try_with(Arc::clone).unwrap_or_default(), ..Ctx::default() }
+        Ctx { watch: WATCH.try_with(Arc::clone).ok(), ..Ctx::default() }
     }
 
     /// None: the one there is by default compresses, and we do not.
@@ -196,39 +199,29 @@ impl ProxyHttp for Proxy {
     ) {
         if let Ok(handed) = with.downcast::<(Handed, Arc<Watch>)>() {
             let (handed, watch) = *handed;
-            (ctx.handed, ctx.watch) = (Some(handed), watch);
+            (ctx.handed, ctx.watch) = (Some(handed), Some(watch));
         }
     }
 
+    // What is rare is in a box of its own here and below: the box of a phase is as large as the largest thing it may have
+    // to wait for, and is made for every request.
     async fn request_filter(&self, session: &mut Session, ctx: &mut Ctx) -> Result<bool> {
-        // HTTP/2 knows no other deadline for a reader that does not read.
-        session.set_write_timeout(Some(self.live.load().bounds.body_timeout));
         if ctx.handed.is_none() {
-            ctx.handed = self.judge(session).await?;
+            ctx.handed = Box::pin(self.judge(session)).await?;
         }
-        match &ctx.handed {
+        match &mut ctx.handed {
             None => return Ok(true),
             Some(Handed::Call(endpoint, client)) => {
-                let (endpoint, client) = (endpoint.clone(), *client);
-                self.call(session, &endpoint, client).await?;
+                let (endpoint, client) = (std::mem::take(endpoint), *client);
+                Box::pin(self.call(session, &endpoint, client)).await?;
                 return Ok(true);
             }
-            Some(Handed::Forward(_)) => {}
+            Some(Handed::Forward(forward)) => forward.strip(session.req_header_mut()),
         }
-        let length = session.req_header().headers.get("content-length");
-        let length: Option<u64> = length.and_then(|value| value.to_str().ok()?.parse().ok());
-        if length > self.live.load().bounds.body_bytes.or(length) {
+        if !session.is_body_empty() && !self.admit_body(session, ctx) {
             session.set_keepalive(None);
-            respond(session, &Response::plain(413, TOO_LARGE)).await?;
+            Box::pin(respond(session, &Response::plain(413, TOO_LARGE))).await?;
             return Ok(true);
-        }
-        let chunked = session.req_header().headers.contains_key("transfer-encoding");
-        if chunked || length.is_some_and(|length| length > LONG_BODY) {
-            ctx.accompany();
-        }
-        if session.req_header().version == http::Version::HTTP_2 && !session.is_body_empty() {
-            let progress = ctx.progress.get_or_insert_default();
-            hurry(progress, self.live.load().bounds.body_timeout, &ctx.watch);
         }
         start_renewal(ctx);
         Ok(false)
@@ -244,17 +237,24 @@ impl ProxyHttp for Proxy {
         if let Some(progress) = &ctx.progress {
             progress.step(end);
         }
-        ctx.body_bytes += body.as_ref().map_or(0, |part| part.len() as u64);
-        let bound = self.live.load().bounds.body_bytes;
-        if bound.is_some_and(|bound| ctx.body_bytes > bound) {
-            return Error::e_explain(ErrorType::HTTPStatus(413), "the body is over its bound");
+        if let Some(part) = body {
+            ctx.body_bytes += part.len() as u64;
+            let bound = self.live.load().bounds.body_bytes;
+            if bound.is_some_and(|bound| ctx.body_bytes > bound) {
+                return Error::e_explain(ErrorType::HTTPStatus(413), "the body is over its bound");
+            }
         }
         close_if_over(ctx)
     }
 
-    async fn upstream_peer(&self, _: &mut Session, ctx: &mut Ctx) -> Result<Box<HttpPeer>> {
+    async fn upstream_peer(&self, session: &mut Session, ctx: &mut Ctx) -> Result<Box<HttpPeer>> {
         ctx.tries += 1;
-        let peer = ctx.forward().and_then(|forward| forward.origin.next());
+        ctx.asked = Some(Instant::now());
+        let upgrades = session.is_upgrade_req();
+        let peer = ctx.forward().and_then(|forward| match upgrades {
+            true => forward.origin.next_for_upgrade(),
+            false => forward.origin.next(),
+        });
         let none = || Error::explain(ErrorType::HTTPStatus(502), "the origin has no server");
         peer.map(Box::new).ok_or_else(none)
     }
@@ -286,23 +286,18 @@ impl ProxyHttp for Proxy {
         if status < 200 && status != 101 {
             return Ok(());
         }
+        let asked = ctx.asked.take();
+        if let (Some(asked), Some(forward)) = (asked, ctx.forward()) {
+            forward.origin.meter.answered(status, asked.elapsed());
+        }
         let order = Order::of(response);
         let renewal = ctx.renewal.take();
-        if let Some(admission) = ctx.forward().and_then(|forward| forward.admission.as_mut()) {
-            match (order, renewal) {
-                (Some(order), _) => _ = timeout(ORDER, admission.obey(order)).await,
-                (None, Some(renewal)) => {
-                    if let Ok(Ok(claimed)) = timeout(RENEWAL, renewal).await {
-                        admission.renewed(claimed);
-                    }
-                }
-                (None, None) => {}
-            }
+        if order.is_some() || renewal.is_some() {
+            Box::pin(settle(ctx, order, renewal)).await;
         }
-        let kind = response.headers.get("content-type").map_or(&b""[..], |kind| kind.as_bytes());
-        match status == 101 || kind.starts_with(b"text/event-stream") {
-            true => ctx.accompany(),
-            false => ctx.began = Some(Instant::now()),
+        let kind = response.headers.get(header::CONTENT_TYPE);
+        if status == 101 || kind.is_some_and(|kind| kind.as_bytes().starts_with(EVENTS)) {
+            ctx.accompany();
         }
         match ctx.forward() {
             Some(forward) => forward.undress(response, order),
@@ -314,11 +309,10 @@ impl ProxyHttp for Proxy {
         &self,
         _session: &mut Session,
         _body: &mut Option<Bytes>,
-        _end: bool,
+        end: bool,
         ctx: &mut Ctx,
     ) -> Result<Option<Duration>> {
-        if ctx.began.is_some_and(|began| began.elapsed() > LONG) {
-            ctx.began = None;
+        if !end && !ctx.accompanied && ctx.began.get_or_insert_with(Instant::now).elapsed() > LONG {
             ctx.accompany();
         }
         close_if_over(ctx).map(|()| None)
@@ -363,10 +357,19 @@ impl ProxyHttp for Proxy {
         ctx: &mut Ctx,
     ) -> FailToProxy {
         let status = status_of(error);
+        if let Some(failed) = failed_by(error)
+            && let Some(forward) = ctx.forward()
+        {
+            forward.origin.meter.failed(failed);
+        }
         let untold = session.response_written().is_none();
         if status > 0 && untold {
             session.set_keepalive(None);
-            let answer = self.explain(session, ctx, status);
+            let head = Whole::of(session.req_header());
+            let answer = match (head, ctx.forward()) {
+                (Ok(head), Some(forward)) => forward.explain(&self.live.load(), &head, status),
+                _ => Response::plain(status, ""),
+            };
             // The visitor may be gone.
             let _ = respond(session, &answer).await;
         }
@@ -398,37 +401,44 @@ impl ProxyHttp for Proxy {
 }
 
 impl Proxy {
-    /// The page of an origin that fails. Whoever entered with this request gets their pass all the same.
-    fn explain(&self, session: &Session, ctx: &mut Ctx, status: u16) -> Response {
-        let live = self.live.load();
-        let Ok(head) = Whole::of(session.req_header()) else {
-            return Response::plain(400, "This is no request.\n");
-        };
-        let Some(forward) = ctx.forward() else { return Response::plain(status, "") };
-        let intent = Intent::of(head.method(), |name| head.get(name));
-        let reader = Reader::of(&head, intent, forward.client);
-        let admission = forward.admission.as_ref();
-        let pages = admission.map_or(&live.pages, |admission| &admission.entrance.pages);
-        let to = reader.to.as_str();
-        let (page, said) = match status {
-            504 => (Page::OriginSlow { to }, "The site takes too long to answer.\n"),
-            _ => (Page::OriginDown { to }, "The site can't be reached.\n"),
-        };
-        let answer = match (status, reader.form) {
-            (502..=504, show::Form::Html) => show::html(pages, &reader, status, &page),
-            (502..=504, show::Form::Json) => api::error(status, "origin_unavailable", said),
-            (502..=504, show::Form::Plain) => Response::plain(status, said),
-            (413, _) => Response::plain(413, TOO_LARGE),
-            _ => Response::plain(status, "This request could not be served.\n"),
-        };
-        match admission.filter(|admission| admission.hand_out) {
-            Some(admission) => {
-                let (name, value) = admission.keep(forward.client.secure);
-                answer.with(name, value)
-            }
-            None => answer,
+    /// Whether a request's body may come, as far as its head says; one that may take long is watched.
+    fn admit_body(&self, session: &Session, ctx: &mut Ctx) -> bool {
+        let request = session.req_header();
+        let bounds = self.live.load().bounds;
+        let length = request.headers.get(header::CONTENT_LENGTH);
+        let length: Option<u64> = length.and_then(|value| value.to_str().ok()?.parse().ok());
+        if length > bounds.body_bytes.or(length) {
+            return false;
         }
+        let chunked = request.headers.contains_key(header::TRANSFER_ENCODING);
+        if chunked || length.is_some_and(|length| length > LONG_BODY) {
+            ctx.accompany();
+        }
+        if request.version == Version::HTTP_2
+            && let Some(watch) = &ctx.watch
+        {
+            hurry(ctx.progress.get_or_insert_default(), bounds.body_timeout, watch);
+        }
+        true
     }
+}
+
+/// How an origin failed, if it was the origin.
+fn failed_by(error: &Error) -> Option<Failed> {
+    if *error.esource() != ErrorSource::Upstream {
+        return None;
+    }
+    Some(match error.etype() {
+        ErrorType::ConnectTimedout
+        | ErrorType::ReadTimedout
+        | ErrorType::WriteTimedout
+        | ErrorType::TLSHandshakeTimedout => Failed::Timeout,
+        ErrorType::ConnectRefused
+        | ErrorType::ConnectNoRoute
+        | ErrorType::ConnectError
+        | ErrorType::TLSHandshakeFailure => Failed::Connect,
+        _ => Failed::Other,
+    })
 }
 
 fn status_of(error: &Error) -> u16 {
@@ -458,7 +468,8 @@ fn status_of(error: &Error) -> u16 {
 /// The body of a call; `None` if it is too long.
 async fn read_call(session: &mut Session) -> Result<Option<Vec<u8>>> {
     let mut body = Vec::new();
-    while let Some(part) = session.read_request_body().await? {
+    // Whoever stops in the middle may be noticed by pingora first.
+    while let Some(part) = session.read_request_body().await.map_err(|error| error.into_down())? {
         body.extend_from_slice(&part);
         if body.len() > api::MAX_BODY {
             return Ok(None);
@@ -467,9 +478,24 @@ async fn read_call(session: &mut Session) -> Result<Option<Vec<u8>>> {
     Ok(Some(body))
 }
 
+/// Waits for what the origin ordered, or else for the renewal that is on its way.
+async fn settle(ctx: &mut Ctx, order: Option<Order>, renewal: Option<oneshot::Receiver<Claimed>>) {
+    let admission = ctx.forward().and_then(|forward| forward.admission.as_mut());
+    let Some(admission) = admission else { return };
+    match (order, renewal) {
+        (Some(order), _) => admission.obey_in_time(order).await,
+        (None, Some(renewal)) => {
+            if let Ok(Ok(claimed)) = timeout(RENEWAL, renewal).await {
+                admission.renewed(claimed);
+            }
+        }
+        (None, None) => {}
+    }
+}
+
 /// A session whose time is over ends with the next thing said.
 fn close_if_over(ctx: &Ctx) -> Result<()> {
-    match ctx.watch.is_closed() {
+    match ctx.watch.as_ref().is_some_and(|watch| watch.is_closed()) {
         true => Error::e_explain(ErrorType::ConnectionClosed, "the session is over"),
         false => Ok(()),
     }
@@ -546,34 +572,34 @@ struct Whole<'a> {
 }
 
 impl<'a> Whole<'a> {
+    /// Judged as the [gate](super::gate) judges its own.
+    ///
     /// # Errors
     /// What is wrong with it.
     fn of(header: &'a RequestHeader) -> std::result::Result<Whole<'a>, Refused> {
-        let target = header.uri.path_and_query().map_or("/", |target| target.as_str());
-        if !target.starts_with('/') {
-            return Err(Refused(400, "A target is a path or an address.\n"));
-        }
         if matches!(header.method.as_str(), "CONNECT" | "TRACE") {
             return Err(Refused(405, "This method is not served.\n"));
         }
-        let mut hosts = header.headers.get_all("host").iter();
-        let named = match (hosts.next(), hosts.next()) {
-            (Some(host), None) => Some(host.to_str().map_err(|_| Refused(400, "No such host.\n"))?),
-            (None, _) => None,
-            (Some(_), Some(_)) => return Err(Refused(400, "A request has one Host.\n")),
-        };
-        let host = match (header.uri.authority().map(|host| host.as_str()), named) {
-            (Some(host), Some(other)) if !host.eq_ignore_ascii_case(other) => {
-                return Err(Refused(400, "Target and Host differ.\n"));
-            }
-            (Some(host), _) | (None, Some(host)) => host,
-            (None, None) if header.version == http::Version::HTTP_10 => "",
-            (None, None) => return Err(Refused(400, "A request needs a Host.\n")),
-        };
-        if host.contains('@') {
-            return Err(Refused(400, "No such host.\n"));
+        let target = header.uri.path_and_query().map_or("/", |target| target.as_str());
+        http1::plain_target(target)?;
+        if !target.starts_with('/') {
+            return Err(Refused(400, "A target is a path or an address.\n"));
         }
+        let lines = header.headers.get_all("host").iter().map(|host| host.as_bytes().trim_ascii());
+        let authority = header.uri.authority().map(|authority| authority.as_str());
+        let host = http1::one_host(lines, authority, header.version)?;
+        http1::expectation(header.headers.get("expect").map(|value| value.as_bytes()))?;
         Ok(Whole { header, target, host })
+    }
+
+    /// # Errors
+    /// It has more lines than this. All cookies are one: a browser sends each on a line of its own (RFC 9113, 8.2.3).
+    fn within(self, max_lines: usize) -> std::result::Result<Whole<'a>, Refused> {
+        let cookies = self.header.headers.get_all("cookie").iter().count();
+        match self.header.headers.len() - cookies.saturating_sub(1) > max_lines {
+            true => Err(Refused(431, "Too many header lines.\n")),
+            false => Ok(self),
+        }
     }
 }
 

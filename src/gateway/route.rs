@@ -4,6 +4,7 @@
 //! around: a host nobody names goes nowhere, a path counts in every reading an origin could give it, the
 //! most specific room wins, and an exception needs certainty. Decides nothing about visitors.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 use std::net::IpAddr;
@@ -148,15 +149,14 @@ impl Routes {
 
     /// Where a request goes.
     pub fn way(&self, asked: &Asked<'_>) -> Way<'_> {
-        let host = bare_host(asked.host);
-        let sites = self.sites(&host);
+        let mut sites = self.sites(asked.host);
         let readings = Readings::of(asked.path);
-        match self.guard(&sites, &readings) {
+        match self.guard(sites.clone(), &readings) {
             Some(guard) if guard.lets_by(asked, &readings) => {
                 Way::Bypassed { room: &guard.room, origin: &guard.origin }
             }
             Some(guard) => Way::Guarded { room: &guard.room, origin: &guard.origin },
-            None => match sites.iter().find_map(|site| site.origin.as_deref()) {
+            None => match sites.find_map(|site| site.origin.as_deref()) {
                 Some(origin) => Way::Open { origin },
                 None => Way::Misdirected,
             },
@@ -165,19 +165,22 @@ impl Routes {
 
     /// The room that guards a path, whatever exceptions there are.
     pub fn room(&self, host: &str, path: &str) -> Option<&str> {
-        let sites = self.sites(&bare_host(host));
-        self.guard(&sites, &Readings::of(path)).map(|guard| guard.room.as_str())
+        self.guard(self.sites(host), &Readings::of(path)).map(|guard| guard.room.as_str())
     }
 
     /// The rooms on a host, most specific first.
-    pub fn rooms(&self, host: &str) -> impl Iterator<Item = &str> {
-        let sites = self.sites(&bare_host(host)).into_iter();
-        sites.flat_map(|site| &site.rooms).map(|index| self.guards[*index].room.as_str())
+    pub fn rooms<'r>(&'r self, host: &str) -> impl Iterator<Item = &'r str> {
+        let rooms = self.sites(host).flat_map(|site| &site.rooms);
+        rooms.map(|index| self.guards[*index].room.as_str())
     }
 
     /// The most specific host first; on it, the most specific path in any reading.
-    fn guard(&self, sites: &[&Site], readings: &Readings<'_>) -> Option<&Guard> {
-        sites.iter().find_map(|site| {
+    fn guard<'r>(
+        &'r self,
+        mut sites: impl Iterator<Item = &'r Site>,
+        readings: &Readings<'_>,
+    ) -> Option<&'r Guard> {
+        sites.find_map(|site| {
             let rooms = site.rooms.iter().map(|index| &self.guards[*index]);
             let matching = rooms.filter_map(|guard| Some((guard.depth(readings)?, guard)));
             // Of equals the first that was written.
@@ -188,24 +191,28 @@ impl Routes {
     }
 
     /// What is said about a host, most specific first.
-    fn sites(&self, host: &str) -> Vec<&Site> {
-        let exact = self.exact.get(host);
+    fn sites<'r>(&'r self, host: &str) -> impl Iterator<Item = &'r Site> + Clone {
+        let host = bare_host(host);
+        let exact = self.exact.get(&*host);
         // A wildcard stands for one or more labels, never for none.
-        let wild = self
-            .wild
-            .iter()
-            .filter(|(suffix, _)| host.len() > suffix.len() && host.ends_with(suffix.as_str()));
-        exact.into_iter().chain(wild.map(|(_, site)| site)).chain([&self.any]).collect()
+        let wild = self.wild.iter().filter(move |(suffix, _)| {
+            host.len() > suffix.len() && host.ends_with(suffix.as_str())
+        });
+        exact.into_iter().chain(wild.map(|(_, site)| site)).chain([&self.any])
     }
 }
 
 /// Lower case, without a port or a final dot.
-fn bare_host(host: &str) -> String {
+fn bare_host(host: &str) -> Cow<'_, str> {
     let name = match host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         Some((address, _)) => address,
-        None => host.split(':').next().unwrap_or_default(),
+        None => host.split_once(':').map_or(host, |(name, _)| name),
     };
-    name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase()
+    let name = name.strip_suffix('.').unwrap_or(name);
+    match name.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        true => name.to_ascii_lowercase().into(),
+        false => name.into(),
+    }
 }
 
 /// How much of a path a pattern fixes, if it fits: `/drop/*` is everything below `/drop` and itself,

@@ -39,6 +39,29 @@ pub struct Settings {
     pub rooms: Vec<Room>,
     /// What a client may cost at most.
     pub bounds: Bounds,
+    /// What becomes of visitors while the store is away.
+    pub loss: Loss,
+}
+
+/// What becomes of visitors while the store is away. Passes go on working whatever it says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Loss {
+    /// At first.
+    pub on_loss: OnLoss,
+    /// If they are held: let through after so long.
+    pub open_after: Option<Duration>,
+}
+
+/// What becomes of those without a pass while the store is away.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnLoss {
+    /// Places stay as they are last known; whoever is new has their arrival recorded, and joins by it afterwards.
+    #[default]
+    Hold,
+    /// Everybody is let through, without a pass.
+    Open,
+    /// Places stay; nobody new is taken.
+    Closed,
 }
 
 /// An address with a certificate.
@@ -112,10 +135,23 @@ pub struct Room {
     pub poll_max: Duration,
     /// From trusted proxies only: names the user.
     pub user_header: Option<String>,
+    /// Whether a pass can be spent, by whoever verifies it.
+    pub single_use: bool,
+    /// What passes are bound to.
+    pub bind: Bind,
     /// What one may ask for how often.
     pub limits: Limits,
     /// How its pages look.
     pub look: Look,
+}
+
+/// What a pass is bound to, so that a copy of it is worth nothing elsewhere.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bind {
+    /// The device that an app named when it joined, against `X-Device-ID`.
+    pub device: bool,
+    /// `User-Agent`.
+    pub agent: bool,
 }
 
 /// Whether a page works inside another site's.
@@ -134,6 +170,8 @@ pub struct Limits {
     pub requests_per_address: Option<Allowance>,
     /// Of one number.
     pub requests_per_ticket: Option<Allowance>,
+    /// Places of an address: one of the line's limits on joins, too.
+    pub places_per_address: Option<Allowance>,
     /// Streams of server-sent events at once on this node.
     pub events: usize,
 }

@@ -9,6 +9,7 @@ use super::entrance::Entrance;
 use super::head::{Client, Head};
 use super::intent::Intent;
 use crate::line::{Reason, View};
+use crate::metrics::Outcome;
 use crate::page::{Language, Page, Pages, Place};
 use crate::room::Proof;
 
@@ -83,6 +84,8 @@ pub enum Notice {
     Limited(u64),
     /// The store does not answer.
     StoreLost,
+    /// Nor are numbers given, but an arrival is recorded: again after so many milliseconds.
+    Arrived(u64),
     /// In a frame.
     Frame,
     /// A form.
@@ -107,44 +110,82 @@ impl Entrance {
         if reader.intent == Intent::Frame {
             return self.show(reader, Notice::Frame);
         }
-        let status = self.settings.queued_status;
-        let position = view.position(proof.number);
-        let pause = self.pause(view, proof.number, position).as_secs().max(1);
+        self.count(Outcome::Waiting);
+        let status = refusing(self.settings.queued_status);
+        let answer = match reader.form {
+            Form::Html => return self.place_page(reader, view, (proof, joined_ms), fresh, false),
+            Form::Json => Response::json(status, api::place(self, view, proof, joined_ms, None)),
+            Form::Plain => Response::plain(status, "There is a line. It is not your turn yet.\n"),
+        };
+        let (position, now_ms) = (view.position(proof.number), self.room.now_ms());
+        answer.retry_after(self.pause(view, proof.number, position, now_ms).as_secs().max(1))
+    }
+
+    fn place_page(
+        &self,
+        reader: &Reader,
+        view: &View,
+        (proof, joined_ms): (Proof, u64),
+        fresh: bool,
+        last_known: bool,
+    ) -> Response {
+        let (position, paused) = (view.position(proof.number), view.is_paused());
+        let now_ms = self.room.now_ms();
+        let pause = self.pause(view, proof.number, position, now_ms).as_secs().max(1);
+        let place = Place {
+            label: &self.label(proof.number),
+            position: position.unwrap_or(0),
+            // Who left is counted out at once, and out of the positions with the next sweep.
+            waiting: view.waiting().max(position.unwrap_or(0)),
+            eta: position.filter(|_| !paused).map(|position| view.eta(position)),
+            paused,
+            last_known,
+            waited_seconds: now_ms.saturating_sub(joined_ms) / 1_000,
+            next_poll_seconds: pause,
+            return_to: &reader.to,
+        };
+        let unsent = reader.intent == Intent::Form;
+        let window = view.window_left_ms(proof.number).map(|ms| ms / 1_000);
+        let page = match position {
+            Some(_) => Page::Waiting { place: &place, fresh, unsent },
+            None => Page::Admitted { place: &place, window_seconds: window, unsent },
+        };
+        html(&self.pages, reader, self.settings.queued_status, &page).retry_after(pause)
+    }
+
+    /// Where a visitor stood when the line was last heard of.
+    pub fn show_last_place(
+        &self,
+        reader: &Reader,
+        view: &View,
+        proof: Proof,
+        joined_ms: u64,
+    ) -> Response {
         match reader.form {
-            Form::Json => {
-                let body = api::place(self, view, proof, joined_ms, None);
-                Response::json(refusing(status), body).retry_after(pause)
+            // Where they stood in another generation means nothing, and whether it is their turn only the line says.
+            Form::Html if self.last_position(view, proof).is_none() => {
+                self.show(reader, Notice::StoreLost)
             }
-            Form::Plain => {
-                Response::plain(refusing(status), "There is a line. It is not your turn yet.\n")
-                    .retry_after(pause)
-            }
+            Form::Html if reader.intent == Intent::Frame => self.show(reader, Notice::Frame),
             Form::Html => {
-                let paused = view.is_paused();
-                let place = Place {
-                    label: &self.label(proof.number),
-                    position: position.unwrap_or(0),
-                    // Who left is counted out at once, and out of the positions with the next sweep.
-                    waiting: view.waiting().max(position.unwrap_or(0)),
-                    eta: position.filter(|_| !paused).map(|position| view.eta(position)),
-                    paused,
-                    waited_seconds: self.room.now_ms().saturating_sub(joined_ms) / 1_000,
-                    next_poll_seconds: pause,
-                    return_to: &reader.to,
-                };
-                let unsent = reader.intent == Intent::Form;
-                let window = view.settings().map(|settings| settings.claim_window_ms() / 1_000);
-                let page = match position {
-                    Some(_) => Page::Waiting { place: &place, fresh, unsent },
-                    None => Page::Admitted { place: &place, window_seconds: window, unsent },
-                };
-                html(&self.pages, reader, status, &page).retry_after(pause)
+                self.count(Outcome::Waiting);
+                self.place_page(reader, view, (proof, joined_ms), false, true)
             }
+            Form::Json => {
+                self.count(Outcome::Waiting);
+                api::last_place(self, view, proof, Some(joined_ms), None)
+            }
+            Form::Plain => self.show(reader, Notice::StoreLost),
         }
     }
 
     /// Anything else.
     pub fn show(&self, reader: &Reader, notice: Notice) -> Response {
+        self.count(match notice {
+            Notice::Limited(_) => Outcome::Limited,
+            Notice::StoreLost | Notice::Arrived(_) => Outcome::Lost,
+            _ => Outcome::Refused,
+        });
         let queued = self.settings.queued_status;
         let to = reader.to.as_str();
         let wait = |ms: u64| ms.div_ceil(1_000).max(1);
@@ -168,6 +209,13 @@ impl Entrance {
             Notice::StoreLost => {
                 let page = Page::StoreLost { retry_seconds: SOON, to };
                 (503, "store_unavailable", "The line can't be reached.", page, Some(SOON))
+            }
+            Notice::Arrived(ms) => {
+                // Rounded down: whoever comes a little early is kept until their moment.
+                let retry_seconds = (ms / 1_000).max(1);
+                let page = Page::Arrived { retry_seconds, to };
+                let said = "The line can't be reached. Your arrival is recorded.";
+                (503, "store_unavailable", said, page, Some(retry_seconds))
             }
             Notice::Frame => {
                 (queued, "frame", "Open this page in a window.", Page::Frame { to }, None)
@@ -194,7 +242,7 @@ impl Entrance {
 
 /// A page, compressed if that is read.
 pub fn html(pages: &Pages, reader: &Reader, status: u16, page: &Page<'_>) -> Response {
-    let mut body = Vec::with_capacity(10 * 1_024);
+    let mut body = Vec::new();
     pages.render(page, reader.language, reader.gzip, &mut body);
     let mut answer = Response::new(status, "text/html; charset=utf-8", body)
         .with("Content-Security-Policy", pages.policy(page).to_owned())

@@ -69,6 +69,9 @@ pub struct Batch {
     pub commands: Vec<Command>,
     /// Newcomers, in the order of their arrival.
     pub joins: Vec<Join>,
+    /// Passes in force that are good once, and are used up now.
+    #[serde(default)]
+    pub spends: Vec<Number>,
 }
 
 /// The highest a node has seen, in its view or on any signature it verified.
@@ -84,7 +87,7 @@ pub struct Known {
     pub lapsed: Number,
     /// Seats the view counted as taken: inside, admitted and missing.
     pub taken: u64,
-    /// All the view holds; asked for by [`Taken::Settling`], read only then.
+    /// What the view holds, in [parts](Report::parts); asked for by [`Taken::Settling`], read only then.
     pub report: Option<Box<Report>>,
 }
 
@@ -103,6 +106,40 @@ pub struct Report {
     pub ended: Vec<(Number, Ending)>,
     /// Whether releases by rate are paused.
     pub paused: bool,
+}
+
+impl Report {
+    /// What is in it but for ranges.
+    pub fn items(&self) -> usize {
+        self.express.len() + self.called.len() + self.ended.len()
+    }
+
+    /// The same in parts that a batch may carry, one each: whoever is at the head first, the ranges with the
+    /// first part.
+    pub fn parts(&self) -> Vec<Report> {
+        let part = |nth: usize| {
+            let (mut skip, mut room) = (nth * MAX_REPORTED, MAX_REPORTED);
+            let ranges = |ranges: &[_]| if nth == 0 { ranges.to_vec() } else { Vec::new() };
+            Report {
+                live: ranges(&self.live),
+                used: ranges(&self.used),
+                called: window(&self.called, &mut skip, &mut room),
+                express: window(&self.express, &mut skip, &mut room),
+                ended: window(&self.ended, &mut skip, &mut room),
+                paused: self.paused,
+            }
+        };
+        (0..self.items().div_ceil(MAX_REPORTED).max(1)).map(part).collect()
+    }
+}
+
+/// Up to `room` of a list, after `skip`; both are counted down for the next list.
+fn window<T: Clone>(list: &[T], skip: &mut usize, room: &mut usize) -> Vec<T> {
+    let start = list.len().min(*skip);
+    let end = list.len().min(start + *room);
+    *skip -= start;
+    *room -= end - start;
+    list[start..end].to_vec()
 }
 
 /// Versions of the parts of a view that are sent only when newer; zero is "nothing".
@@ -186,11 +223,13 @@ pub struct Keyed {
     pub once: Option<Key>,
     /// Proof that a repeated join comes from the first one's client.
     pub idempotency: Option<Key>,
-    /// Client address: proof likewise, and counted.
+    /// Proof likewise: where the client is.
+    pub proof: Option<Key>,
+    /// The client's address: counted.
     pub address: Option<Key>,
     /// Counted.
     pub device: Option<Key>,
-    /// Counted.
+    /// Counted; and a repeated join proves nothing unless it has the first one's.
     pub user: Option<Key>,
 }
 
@@ -222,6 +261,8 @@ pub struct Reply {
     pub leaves: Vec<Done>,
     /// To `batch.ends`.
     pub ends: Vec<Done>,
+    /// To `batch.spends`.
+    pub spends: Vec<Done>,
     /// To `batch.renewals`.
     pub renewals: Vec<Claimed>,
     /// To `batch.returns`.
@@ -271,12 +312,12 @@ pub enum Offered {
     Invalid(Vec<OutOfRange>),
 }
 
-/// What became of a leave or an end.
+/// What became of a leave, an end or a spend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Done {
-    /// The place or the seat is free.
+    /// The place or the seat is free; the pass is spent.
     Freed,
-    /// There was nothing to free any more.
+    /// There was nothing to free any more; the pass was spent before.
     Already,
     /// Such a number was never given.
     Unknown,
@@ -387,7 +428,7 @@ pub enum Joined {
         number: Number,
         /// When it was given.
         joined_ms: u64,
-        /// The caller has shown to be the first join's client.
+        /// The caller has shown to be the first join's client, and joins as the same user.
         proven: bool,
         /// Where it stands.
         standing: Standing,
@@ -453,6 +494,14 @@ pub struct Counts {
     pub dropped: u64,
     /// When somebody last entered.
     pub last_entry_ms: u64,
+    /// Nodes heard of within a minute of the last sweep, or since.
+    pub nodes: u64,
+    /// The node that did the last sweep, and when on the room's clock; 0 and 0 before the first.
+    pub swept_by: u128,
+    /// See `swept_by`.
+    pub swept_ms: u64,
+    /// There was more to be done than one exchange does: ask again soon.
+    pub backlog: bool,
 }
 
 /// A batch that can't be applied at all. The line is untouched.
@@ -463,44 +512,73 @@ pub enum BadBatch {
         "a batch carries {0} single items, at most {MAX_ITEMS} are allowed: send the rest in the next one"
     )]
     TooManyItems(usize),
+    /// Too many commands.
+    #[error(
+        "a batch carries {0} commands, at most {MAX_COMMANDS} are allowed: send the rest in the next one"
+    )]
+    TooManyCommands(usize),
+    /// Too long a report.
+    #[error(
+        "a report carries {0} single items, at most {MAX_REPORTED} are allowed: send it in parts"
+    )]
+    TooLongReport(usize),
     /// Too many marks or plain joins.
     #[error(
         "a batch carries {0} marks or joins, at most {MAX_BULK} are allowed: send the rest in the next one"
     )]
     TooManyBulk(u64),
-    /// No sequence.
-    #[error("a batch's sequence starts at 1")]
+    /// No sequence, or one that no node gets to.
+    #[error("a batch's sequence starts at 1 and counts up by one")]
     NoSequence,
     /// A store without a run id.
     #[error("a store's run id is never 0")]
     NoRun,
 }
 
-/// Items that cost the store a command of their own: 1,000 of them take Redis about 1.4 ms.
-pub const MAX_ITEMS: usize = 1_000;
+/// Items that cost the store a step of their own: so many take Redis 5 ms, see `budget`.
+pub const MAX_ITEMS: usize = 250;
+/// Commands among them: one may cost as much as ten others.
+pub const MAX_COMMANDS: usize = 10;
+/// What a report may carry but for ranges: while a line settles, an exchange does nothing else.
+pub const MAX_REPORTED: usize = 2 * MAX_ITEMS;
+/// Endings that one reply tells: they cost little, and however many nodes end sessions, each must hear of all.
+pub const MAX_TOLD: usize = 1_000;
 /// Marks and plain joins cost a bit each.
 pub const MAX_BULK: u64 = 1_000_000;
+/// Whole numbers up to here are exact where a line is kept in Lua, too.
+pub(crate) const EXACT: u64 = 1 << 53;
 
 impl Batch {
+    /// How much in it costs the store a step of its own.
+    pub fn items(&self) -> usize {
+        let keyed = self.joins.iter().filter(|join| matches!(join, Join::Keyed(_))).count();
+        let lists = [&self.present, &self.leaves, &self.returns, &self.vouched, &self.claims];
+        let numbers: usize = lists.iter().map(|list| list.len()).sum();
+        let others = self.ends.len() + self.spends.len() + self.renewals.len();
+        numbers + keyed + self.commands.len() + others
+    }
+
     /// Whether this batch may be applied.
     pub fn check(&self) -> Result<(), BadBatch> {
-        if self.sequence == 0 {
+        if self.sequence == 0 || self.sequence >= EXACT {
             return Err(BadBatch::NoSequence);
         }
-        let (mut items, mut plain) = (self.commands.len() + self.ends.len(), 0);
-        for list in [&self.present, &self.leaves, &self.returns, &self.vouched, &self.claims] {
-            items += list.len();
+        let reported = self.known.report.as_ref().map_or(0, |report| report.items());
+        if reported > MAX_REPORTED {
+            return Err(BadBatch::TooLongReport(reported));
         }
-        items += self.renewals.len();
-        for join in &self.joins {
-            match join {
-                Join::Plain(count) => plain += u64::from(*count),
-                Join::Keyed(_) => items += 1,
-            }
-        }
+        let items = self.items();
         if items > MAX_ITEMS || self.joins.len() > MAX_ITEMS {
             return Err(BadBatch::TooManyItems(items.max(self.joins.len())));
         }
+        if self.commands.len() > MAX_COMMANDS {
+            return Err(BadBatch::TooManyCommands(self.commands.len()));
+        }
+        let plain = |join: &Join| match join {
+            Join::Plain(count) => u64::from(*count),
+            Join::Keyed(_) => 0,
+        };
+        let plain = self.joins.iter().map(plain).sum::<u64>();
         if plain > MAX_BULK || self.marks.len() as u64 > MAX_BULK {
             return Err(BadBatch::TooManyBulk(plain.max(self.marks.len() as u64)));
         }

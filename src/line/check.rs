@@ -60,7 +60,7 @@ impl Line {
         let double = tables().find(|number| self.live.get(*number));
         let double = double.or(self.sessions.numbers().find(|number| self.head.contains(*number)));
         hold(8, double.is_none(), &|| format!("{double:?} stands in two places"))?;
-        let unknown = tables().find(|number| !self.given(*number));
+        let unknown = tables().chain(self.spent.numbers()).find(|number| !self.given(*number));
         hold(9, unknown.is_none(), &|| format!("{unknown:?} was never given, issued {issued}"))?;
         let (credit, depth) = (self.bucket.credit, self.bucket_depth());
         hold(10, credit <= depth, &|| format!("credit {credit} in a bucket of {depth}"))

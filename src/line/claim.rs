@@ -3,7 +3,8 @@
 //! Owns what a sign of life does to a place. Whoever is passed over while away gets one more turn at
 //! the head if they come back before their claim window is over; nobody gets two.
 
-use super::batch::{Batch, Claimed, Joined, MAX_ITEMS, Number, Reason};
+use super::batch::{Batch, Claimed, Joined, Number, Reason};
+use super::budget::Budget;
 use super::express::HEAD_MAX;
 use super::state::Line;
 
@@ -73,7 +74,7 @@ impl Line {
 
     /// To the head, once: `used` says that it was.
     fn late_return(&mut self, number: Number) -> Claimed {
-        if self.head.express.len() + self.head.strayed.len() < HEAD_MAX {
+        if self.head.len() < HEAD_MAX {
             self.used.set(number);
             self.head.wait(number, self.released, self.clock_ms);
             self.waiting += 1;
@@ -109,22 +110,20 @@ impl Line {
         }
     }
 
-    /// Lets in those of the batch's newcomers whose turn came in this very exchange, as many as
-    /// may still enter in it; `before`: those who had entered when it began.
-    pub(super) fn enter_joins(&mut self, before: u64, joins: &mut [Joined]) {
-        let entered = self.totals.entered.saturating_sub(before) as usize;
-        let mut budget = MAX_ITEMS.saturating_sub(entered);
-        for joined in joins {
+    /// Lets in those of the batch's newcomers whose turn came in this very exchange, as far as the budget goes.
+    pub(super) fn enter_joins(&mut self, batch: &Batch, budget: &mut Budget, joins: &mut [Joined]) {
+        let mut left = budget.next();
+        for (join, joined) in batch.joins.iter().zip(joins) {
             let Joined::Given { first, count, entered, terms, .. } = joined else {
                 continue;
             };
             let end = (*first + u64::from(*count)).min(self.released + 1);
-            for number in (*first..end).take(budget) {
+            for number in (*first..end).take(left) {
                 self.take_out(number);
                 self.used.set(number);
-                *terms = Some(self.enter(number, false));
+                *terms = Some(self.enter(number, join.is_once()));
                 *entered += 1;
-                budget -= 1;
+                left -= 1;
             }
         }
     }

@@ -5,14 +5,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::batch::{MAX_ITEMS, Number};
+use super::batch::Number;
+use super::budget::Budget;
 use super::scores::Scores;
 use super::settings::OnAbsence;
 use super::state::Line;
 use super::view::ExpressUpdate;
 
-/// 100,000 of them are some 10 MB in a store and a second's work to walk.
-pub(super) const HEAD_MAX: usize = 100_000;
+/// 10,000 of them are a megabyte in a store, and ten milliseconds to tell a node of.
+pub(super) const HEAD_MAX: usize = 10_000;
 /// Lists of this kind go to the nodes no more often than this.
 const PUBLISH_MS: u64 = 1_000;
 
@@ -36,6 +37,10 @@ impl Head {
         self.called.contains(number)
             || self.express.contains(number)
             || self.strayed.contains(number)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.express.len() + self.strayed.len() + self.called.len()
     }
 
     /// Puts somebody into express, heard of now.
@@ -133,13 +138,14 @@ impl Line {
 
     /// Those of the head who have been silent for as long as anybody in the bitmaps can be before a
     /// sweep notices it.
-    pub(super) fn notice_strays(&mut self) {
+    pub(super) fn notice_strays(&mut self, budget: &mut Budget) {
+        let most = budget.next();
         let silence_ms = self.settings().heartbeat_timeout_ms * 3 / 2;
         let keep = self.settings().on_absence == OnAbsence::Keep;
         let Some(upto_ms) = self.clock_ms.checked_sub(silence_ms) else {
             return;
         };
-        for number in self.head.present.due(upto_ms, MAX_ITEMS) {
+        for number in budget.found(self.head.present.due(upto_ms, most), most) {
             if let Some(place) = self.head.express.get(number) {
                 self.waiting -= 1;
                 self.totals.dropped += 1;

@@ -8,16 +8,23 @@ use serde::{Deserialize, Serialize};
 
 use super::batch::{Ending, Known, Number, Report};
 use super::state::Line;
+use super::sweep::PLACES_MAX;
 
 /// Long enough for every node to be heard: they ask every 500 ms, and once more on a reconnect.
 const SETTLE_MS: u64 = 2_000;
 /// Wider than what can have been lost unseen: two seconds of 50,000 joins each.
 const GAP: u64 = 100_000;
-/// No room has ever had so many visitors; a report of more is a mistake, and believing it would cost
-/// gigabytes.
-const ISSUED_MAX: u64 = 10_000_000_000;
+/// No room has ever had so many visitors: a report of more is a mistake.
+pub(crate) const ISSUED_MAX: u64 = 10_000_000_000;
+/// No clock has ever said so: 2^48 is nine million years in seconds.
+const EPOCH_MAX: u64 = 1 << 48;
 /// A proof further above than this is a mistake: it would cost more bitmap than any room has people.
 const HEAL_MAX: u64 = 10_000_000;
+
+/// Whether this can be true.
+fn plausible(known: &Known) -> bool {
+    known.issued <= ISSUED_MAX && known.epoch <= EPOCH_MAX
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Settling {
@@ -44,12 +51,13 @@ impl Line {
 
     /// Takes over whatever the node has seen and the line has not.
     pub(super) fn learn(&mut self, known: &Known) {
-        if known.epoch < self.epoch || known.issued > ISSUED_MAX {
+        if known.epoch < self.epoch || !plausible(known) {
             return;
         }
         if known.epoch > self.epoch {
             self.begin_epoch(known.epoch);
         }
+        let mut floor = 0;
         if known.issued > self.issued {
             if self.settling.is_some() {
                 self.issued = known.issued;
@@ -63,30 +71,35 @@ impl Line {
                 self.issued = known.issued + GAP;
                 self.bits_version += 1;
             }
+            floor = self.issued.saturating_sub(PLACES_MAX);
         }
-        let released = known.released.min(self.issued);
+        let released = known.released.min(self.issued).max(floor);
         if released > self.released {
             let passed = self.live.count(self.released + 1..=released);
             self.waiting -= passed;
             self.claimable += passed;
             self.released = released;
         }
-        let lapsed = known.lapsed.min(self.released);
+        let lapsed = known.lapsed.min(self.released).max(floor);
         if lapsed > self.lapsed {
             self.lapse_to(lapsed);
+        }
+        if self.settling.is_some() {
+            self.move_base(); // Before a report is merged: what is over must not cost a bitmap.
         }
     }
 
     /// Takes in what only a line that settles asks for.
     fn hear_out(&mut self, known: &Known) {
-        if known.epoch != self.epoch || known.issued > ISSUED_MAX {
+        if known.epoch != self.epoch || !plausible(known) {
             return;
         }
         if let Some(settling) = &mut self.settling {
-            settling.taken = settling.taken.max(known.taken);
+            // No more seats than numbers.
+            settling.taken = settling.taken.max(known.taken.min(ISSUED_MAX));
         }
         if let Some(report) = &known.report {
-            self.merge(report, known.released);
+            self.merge(report, known);
         }
     }
 
@@ -128,15 +141,15 @@ impl Line {
     }
 
     /// Unites a node's view with what is here; `used` wins over `live`.
-    fn merge(&mut self, report: &Report, released: Number) {
+    fn merge(&mut self, report: &Report, known: &Known) {
         let clip = |(low, high): (Number, Number), floor: Number, ceiling: Number| {
             low.max(floor)..=high.min(ceiling)
         };
         for range in &report.used {
-            self.used.set_range(clip(*range, self.base.max(1), self.issued));
+            self.used.set_range(clip(*range, self.base.max(1), known.issued.min(self.issued)));
         }
         for range in &report.live {
-            self.live.set_range(clip(*range, self.lapsed + 1, released.min(self.released)));
+            self.live.set_range(clip(*range, self.lapsed + 1, known.released.min(self.released)));
         }
         self.without_used();
         self.recount();

@@ -6,8 +6,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::batch::{Batch, Join, Joined, Key, Keyed, Number, Refusal, Standing};
-use super::settings::{JoinLimit, Mode, Subject};
+use super::packed::Packed;
+use super::settings::{JoinLimit, Mode, Settings, Subject};
 use super::state::Line;
+use super::sweep::PLACES_MAX;
 
 /// What is kept about the join that gave a key its number.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -16,8 +18,14 @@ pub(super) struct FirstJoin {
     joined_ms: u64,
     /// No device: the key is the client's own and proves itself.
     secret: bool,
-    idempotency: Option<Key>,
-    address: Option<Key>,
+    idempotency: Option<Packed>,
+    proof: Option<Packed>,
+    /// As whom: in the ticket, so it must be the same in a ticket that is the same. Snapshots had none once.
+    #[serde(default)]
+    user: Option<Packed>,
+    /// Of a device: when it was on the room's clock. Limits on devices count it from here.
+    #[serde(default)]
+    at_ms: Option<u64>,
 }
 
 /// Joins counted in one window and the one before: a sliding window in two numbers.
@@ -36,6 +44,16 @@ impl Window {
             1 => Window { index, current: 0, previous: self.current },
             _ => Window { index, ..Window::default() },
         }
+    }
+
+    /// The same, with at least one join counted at `index`, which was before or is the window's own.
+    fn with_one(self, index: u64) -> Window {
+        let window = self.at(index);
+        Window { current: window.current.max(1), ..window }
+    }
+
+    fn is_empty(self) -> bool {
+        self.current + self.previous == 0
     }
 
     /// How long until one more is within the limit; 0 if it is now.
@@ -57,6 +75,11 @@ impl Window {
     }
 }
 
+/// Whether it is by its device that a join is found again.
+fn is_device(keyed: &Keyed) -> bool {
+    keyed.device.is_some() && keyed.device == keyed.once
+}
+
 /// The keys of a join that a limit may count.
 fn counted(keyed: &Keyed, subject: Subject) -> Option<Key> {
     match subject {
@@ -73,10 +96,11 @@ impl Line {
         self.joined.age(self.clock_ms, lifetime_ms);
         let longest_ms = self.settings().join_limits.iter().map(|limit| limit.per_ms).max();
         self.limits.age(self.clock_ms, 2 * longest_ms.unwrap_or(0));
-        let mut space = match self.settings().max_waiting {
-            Some(max) => max.saturating_add(self.allowance()).saturating_sub(self.waiting),
-            None => u64::MAX,
-        };
+        let mut space = PLACES_MAX.saturating_sub(self.issued - self.lapsed);
+        if let Some(max) = self.settings().max_waiting {
+            let wanted = max.saturating_add(self.allowance()).saturating_sub(self.waiting);
+            space = space.min(wanted);
+        }
         for join in &batch.joins {
             let joined = match join {
                 Join::Plain(count) => self.give(u64::from(*count), space),
@@ -104,16 +128,23 @@ impl Line {
         }
         let joined = self.give(1, space);
         if let (Joined::Given { first: number, joined_ms, .. }, Some(once)) = (joined, keyed.once) {
-            let (secret, idempotency, address) =
-                (keyed.device.is_none(), keyed.idempotency, keyed.address);
-            self.joined.put(once, FirstJoin { number, joined_ms, secret, idempotency, address });
+            let first = FirstJoin {
+                number,
+                joined_ms,
+                secret: keyed.device.is_none(),
+                idempotency: keyed.idempotency.map(Packed),
+                proof: keyed.proof.map(Packed),
+                user: keyed.user.map(Packed),
+                at_ms: is_device(keyed).then_some(self.clock_ms),
+            };
+            self.joined.put(Packed(once), first);
         }
         joined
     }
 
     /// The join that gave this key a number, if that is not over.
     fn first_join(&self, keyed: &Keyed) -> Option<FirstJoin> {
-        let first = self.joined.get(&keyed.once?)?;
+        let first = self.joined.get(&Packed(keyed.once?))?;
         match self.standing(first.number) {
             Standing::Expired(_) | Standing::Completed | Standing::Unknown => None,
             _ => Some(first.clone()),
@@ -123,31 +154,48 @@ impl Line {
     /// A key that has a number gets it again, and counts as here.
     fn join_again(&mut self, keyed: &Keyed, first: FirstJoin) -> Joined {
         self.come_back(first.number, false);
-        let same = |ours: Option<Key>, theirs: Option<Key>| ours.is_some() && ours == theirs;
-        let proven = first.secret
+        let same =
+            |ours: Option<Key>, first: Option<Packed>| ours.is_some() && ours.map(Packed) == first;
+        let their_own = first.secret
             || same(keyed.idempotency, first.idempotency)
-            || same(keyed.address, first.address);
+            || same(keyed.proof, first.proof);
+        // As somebody else they would be given another ticket of the same place.
+        let proven = their_own && keyed.user.map(Packed) == first.user;
         let (epoch, number, joined_ms) = (self.epoch, first.number, first.joined_ms);
         if let Some(once) = keyed.once {
-            self.joined.put(once, first);
+            self.joined.put(Packed(once), first);
         }
         Joined::Already { epoch, number, joined_ms, proven, standing: self.standing(number) }
     }
 
     /// Counts a join against every limit it falls under, unless one of them refuses it.
+    ///
+    /// The first join of a device is remembered anyhow, with its time: as long as that is all there is to count, a limit on
+    /// devices keeps nothing of its own. Most devices join once.
     fn count_attempt(&mut self, keyed: &Keyed) -> Option<Refusal> {
-        let limits = self.config.as_ref().map_or(&[][..], |config| &config.settings.join_limits);
-        let mut windows = Vec::with_capacity(limits.len());
-        for limit in limits {
+        let Settings { join_limits, ticket_max_ms, .. } = self.settings();
+        let device = keyed.once.filter(|_| is_device(keyed));
+        let first = device.and_then(|device| self.joined.get(&Packed(device)));
+        let mut windows = Vec::with_capacity(join_limits.len());
+        for limit in join_limits {
             let Some(key) = counted(keyed, limit.subject) else {
                 continue;
             };
-            let slot = (limit.subject, limit.per_ms, key);
-            let window = self.limits.get(&slot).copied().unwrap_or_default();
+            let slot = (limit.subject, limit.per_ms, Packed(key));
+            let mut window = self.limits.get(&slot).copied().unwrap_or_default();
+            let device = device.filter(|_| limit.subject == Subject::Device);
+            if let (Some(_), Some(at_ms)) = (device, first.and_then(|first| first.at_ms)) {
+                window = window.with_one(at_ms / limit.per_ms);
+            }
             let mut window = window.at(self.clock_ms / limit.per_ms);
             let retry_ms = window.retry_ms(*limit, self.clock_ms);
             if retry_ms > 0 {
                 return Some(Refusal::Limited { subject: limit.subject, retry_ms });
+            }
+            // Remembered for as long as it counts: two windows.
+            let remembered = 2 * limit.per_ms <= *ticket_max_ms;
+            if device.is_some() && first.is_none() && window.is_empty() && remembered {
+                continue;
             }
             window.current += 1;
             windows.push((slot, window));
@@ -192,6 +240,24 @@ impl Line {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_kept_before_users_were_is_read() {
+        let key = Some(Packed([7; 16]));
+        let before = rmp_serde::to_vec(&(3_u64, 1_000_u64, false, key, None::<Packed>)).unwrap();
+        let first = FirstJoin {
+            number: 3,
+            joined_ms: 1_000,
+            secret: false,
+            idempotency: key,
+            proof: None,
+            user: None,
+            at_ms: None,
+        };
+        assert_eq!(rmp_serde::from_slice::<FirstJoin>(&before).unwrap(), first);
+        let now = rmp_serde::to_vec(&FirstJoin { user: key, ..first.clone() }).unwrap();
+        assert_eq!(rmp_serde::from_slice::<FirstJoin>(&now).unwrap().user, key);
+    }
 
     /// The moment a refusal names is the moment the next one is taken, and not a millisecond later.
     #[test]

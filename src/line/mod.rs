@@ -59,13 +59,15 @@
 //! 8. **Marks.** Of places at or above `base` and not above `issued`: set seen; set live if the place
 //!    is above `released` and not used. `present`: of express and called; a strayed one is back in
 //!    express, at its old place.
-//! 9. **Leaves, ends, renewals, returns, vouched, claims**, in this order, each list in its own:
+//! 9. **Leaves, ends, spends, renewals, returns, vouched, claims**, in this order, each list in its own:
 //!    - *leave*: from `inside`: ended as Left. From called, express, strayed: gone. From the bitmaps:
 //!      used. A turn that was admitted and is not taken is owed.
 //!    - *end*: from `inside`: ended with its reason. In `ended` as Idle: the reason is replaced, now, so
 //!      that nobody resumes (`Already`). Of somebody in the line Revoked and Left take the place, and a turn
 //!      that had come is owed. Otherwise there was a session and the line has lost it: one less is
 //!      missing (unless a seat was held for them as admitted). All of them are in `ended` then.
+//!    - *spend*: in `spent` from now on; if it is there already, `Already`. Nothing else is asked: the pass was
+//!      verified, and the line may have lost its seat. Nothing else changes, either: who is inside stays there.
 //!    - *renewal*: inside: the seat lasts until now + idle, at most entered + max, never shorter than
 //!      before; at max or beyond it the session ends as Capped. Idle within the last `session_idle`: as a
 //!      claim. Else ended: over. Else the line has lost the seat: it is taken back (used, entered when
@@ -74,36 +76,48 @@
 //!      `session_idle` (else `session_max`) ago, below its cap, with a seat free: resumed, as by a
 //!      renewal. Called, or live and at or below
 //!      `released`: enters. Express: waits; strayed: back in express. Above `released`: a mark. Passed over
-//!      above `lapsed`: to the head, once (used; express at place `released`), unless 100,000 are
+//!      above `lapsed`: to the head, once (used; express at place `released`), unless 10,000 are
 //!      there already: then it stays away and may ask again. Else over.
 //!    - *return*: a claim that does not enter; *vouched*: a return for which `lapsed` does not count,
 //!      down to `base`.
-//! 10. **Duties**, each gated by the clock, done by whichever exchange comes first:
-//!    - up to 1,000 seats whose time is over, in the order of (time, number): ended as Capped if max is
-//!      reached, else Idle. If the pass is still good by the wall clock (it ran back), the seat is kept
-//!      for as long. `ended` forgets up to 1,000 endings older than twice [`Settings::session_ms`], oldest first;
-//!      one whose pass is still good by the wall clock is kept for as long again.
-//!    - up to 1,000 of `present` silent for one and a half heartbeat timeouts: a called one is a no-show
+//! 10. **Duties**, each gated by the clock, done by whichever exchange comes first. What each does one by one it does as far
+//!     as its *steps* go: all duties of an exchange share 250, and each of the seven that take any leaves 30 to every one after it
+//!     (`budget` has the table). If one took all it might, or turns by pace were left for want of steps, the reply says so
+//!     (`backlog`), and the node asks again soon.
+//!    - *(1)* those of `present` silent for one and a half heartbeat timeouts: a called one is a no-show
 //!      (owed); one in express strays (with `on_absence = remove`: is gone).
 //!    - after a ring turn, the *sweep*: live places above `lapsed` that none of the three bitmaps has seen
-//!      lose live, and are used with `on_absence = remove`. Admitted ones are no-shows, and owed.
+//!      lose live, and are used with `on_absence = remove`. Admitted ones are no-shows, and owed. The line notes which node's
+//!      exchange it was (`swept_by`), and counts the nodes heard of in the last minute (`nodes`; who comes later is added).
 //!      Otherwise, when the bitmaps are over 64 KiB (524,288 places above `base`) and half of that is at or
 //!      below `lapsed`, `base` moves there, rounded down to a multiple of 32,768.
 //!    - *lapse*: what was released in a second whose end is a claim window ago is over: `lapsed` moves
-//!      there, the live ones are no-shows, and owed. Likewise up to 1,000 called ones, a claim window after
-//!      their call. Up to 1,000 strayed at or below `lapsed` are gone.
+//!      there, the live ones are no-shows, and owed. Likewise *(2)* called ones, a claim window after
+//!      their call. *(3)* Those strayed at or below `lapsed` are gone.
+//!    - *(4)* `ended` forgets endings older than twice [`Settings::session_ms`], oldest first;
+//!      one whose pass is still good by the wall clock is kept for as long again.
+//!      Then, in the same steps, `spent` forgets those that are as old, in the order of (time, number); one that is inside or in
+//!      `ended` is kept for as long again.
+//!    - *(5)* seats whose time is over, in the order of (time, number): ended as Capped if max is
+//!      reached, else Idle. If the pass is still good by the wall clock (it ran back), the seat is kept
+//!      for as long.
 //!    - *refill*: the bucket gains what the clock's advance is worth, and of what is owed at most half as much
 //!      again; a batch's, when its interval is over, starts anew with what is owed, at most half a batch, on top.
 //!      What is owed is forgiven, and credit cut to the depth, when an exchange ends with the bucket full
 //!      (a batch's: when an interval ends with turns left). `missing` is forgotten one session after the settling.
 //! 11. **Commands**, then **joins** in order. One whose key has a number that is not over: refused if too
-//!     many by its subjects, else that number (seen then, and if passed over a late return). Any other: refused
+//!     many by its subjects, else that number (seen then, and if passed over a late return); `proven`, if its
+//!     user, or that it has none, is the first join's (the user is in the ticket, which must be the same byte for
+//!     byte) and besides it has the first join's idempotency key or address, or no device. Any other: refused
 //!     in mode drain or closed; if the line is full, waiting ≥ max_waiting + what may be released now; if too
-//!     many by its subjects (only then is it counted); else a number, live and seen.
+//!     many by its subjects (only then is it counted); else a number, live and seen. The join that gave a device its
+//!     number is counted where it is remembered: in the window it was in, a limit on devices counts at least one, whenever the
+//!     limit was set. So a reset, with which devices are forgotten, forgets first joins, too.
 //! 12. **Release**: the least of what pace and seats allow, in the order of places, `express` first at an equal
-//!     place, at most 1,000 steps. `released` only ever moves to a live place.
-//! 13. **Entry** of this batch's claims that still waited and now are released, then of its joins (on
-//!     `session_first`: they have not waited), at most 1,000 entries an exchange.
+//!     place, in the steps *(6)* that commands have left. `released` only ever moves to a live place.
+//! 13. **Entry** of this batch's claims that still waited and now are released, then of its joins, as many as steps *(7)*
+//!     are left. A join without a key of its own (`once`) enters on `session_first`: a page was opened, and whether anybody
+//!     keeps the cookie is not known yet. An app, and a browser that came back with its arrival, have the full session.
 //!
 //! # Loss
 //!
@@ -117,11 +131,13 @@
 //! `released` who is not used is presumed here, all are counted as just seen, claim windows start anew,
 //! numbering goes on above the gap and the bucket starts empty; only a room of which nobody knows even an epoch
 //! opens as new. `missing` is the most seats a node counted as taken beyond what the line counts inside and
-//! admitted: they stay taken for one session or until renewed.
+//! admitted: they stay taken for one session or until renewed. Nobody brings back what was spent: a pass that was
+//! spent in the part that is lost can be spent once more.
 
 mod aging;
 mod batch;
 pub(crate) mod bits;
+mod budget;
 mod check;
 mod claim;
 mod endings;
@@ -129,17 +145,25 @@ mod estimate;
 mod express;
 mod heal;
 mod join;
+mod packed;
 mod release;
 mod scores;
 mod session;
 mod settings;
+mod spend;
 mod state;
 mod sweep;
 mod view;
 
 pub use batch::*;
+pub use budget::MAX_STEPS;
 pub use check::Broken;
 pub use estimate::Eta;
 pub use settings::*;
 pub use state::Line;
 pub use view::{BitsUpdate, ExpressUpdate, Update, View};
+
+pub(crate) use batch::EXACT;
+pub(crate) use heal::ISSUED_MAX;
+pub(crate) use session::MS_MAX;
+pub(crate) use sweep::PLACES_MAX;

@@ -22,12 +22,13 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 
 use super::batch::{Commanded, MAX_ITEMS, Number};
+use super::budget::Budget;
 use super::settings::{Mode, Pace};
 use super::state::Line;
 
-/// Steps a release may take in one exchange, each to the next live place and over as many as are
-/// wanted. A line of people costs one; only people and gaps in turn cost one each.
-const MAX_STEPS: usize = 1_000;
+/// No more is owed than this: with the most that can come on top in one exchange it stays exact, see
+/// [`Settings::problems`](super::Settings::problems).
+const OWED_MAX: u64 = 1 << 51;
 /// How far back the honest rate looks.
 const RATE_SPAN_MS: u64 = 600_000;
 
@@ -113,12 +114,14 @@ impl Line {
             Pace::Rate { .. } => 0,
         };
         let credit = turns.min(pace.depth()) * pace.cost();
-        self.bucket = Bucket { credit, owed: owed * pace.cost(), next_batch_ms };
+        let owed = owed.saturating_mul(pace.cost()).min(OWED_MAX);
+        self.bucket = Bucket { credit, owed, next_batch_ms };
     }
 
     /// So many turns are to come back.
     pub(super) fn owe(&mut self, turns: u64) {
-        self.bucket.owed += turns * self.pace().map_or(0, Pace::cost);
+        let owed = self.bucket.owed + turns * self.pace().map_or(0, Pace::cost);
+        self.bucket.owed = owed.min(OWED_MAX);
     }
 
     pub(super) fn refill(&mut self, elapsed_ms: u64) {
@@ -173,8 +176,10 @@ impl Line {
         self.by_pace().min(self.free_seats())
     }
 
-    pub(super) fn release_by_pace(&mut self) {
-        let (count, _) = self.release(self.allowance());
+    /// Calls as many as may be called, in the steps that are left; whether there is more to do.
+    pub(super) fn release_by_pace(&mut self, steps: &mut usize) -> bool {
+        let wanted = self.allowance();
+        let (count, _) = self.release(wanted, steps);
         self.bucket.credit -= count * self.pace().map_or(0, Pace::cost);
         if let Some(pace @ Pace::Rate { .. }) = self.pace()
             && self.bucket.credit >= pace.depth() * pace.cost()
@@ -182,25 +187,24 @@ impl Line {
             self.bucket = self.bucket.forgiven();
             self.bucket.credit = pace.depth() * pace.cost();
         }
+        *steps == 0 && count < wanted && self.waiting > 0
     }
 
     /// An operator calls so many, whatever rate, pause and hold say; never beyond the seats.
-    pub(super) fn release_by_hand(&mut self, wanted: u64) -> Commanded {
+    pub(super) fn release_by_hand(&mut self, wanted: u64, steps: &mut usize) -> Commanded {
         let after = self.released;
         let closed = self.settings().mode == Mode::Closed;
         let wanted = if closed { 0 } else { wanted.min(self.free_seats()) };
-        let (count, express) = self.release(wanted);
+        let (count, express) = self.release(wanted, steps);
         Commanded::Released { count, express, after, upto: self.released }
     }
 
     /// Calls the next `wanted` who are here, in the order of their places, express first where a place
-    /// is the same. How many there were, and how many of them from express.
-    fn release(&mut self, mut wanted: u64) -> (u64, u64) {
+    /// is the same. How many there were, and how many of them from express. A step goes to the next live place and
+    /// over as many as are wanted: a line of people costs one; only people and gaps in turn cost one each.
+    fn release(&mut self, mut wanted: u64, steps: &mut usize) -> (u64, u64) {
         let (mut ordinary, mut express, mut cursor) = (0, 0, self.released);
-        for _ in 0..MAX_STEPS {
-            if wanted == 0 {
-                break;
-            }
+        while wanted > 0 && *steps > 0 {
             let next = self.live.first_one(cursor + 1..=self.issued);
             let first = self.head.express.first();
             match (next, first) {
@@ -220,6 +224,7 @@ impl Line {
                     wanted -= count;
                 }
             }
+            *steps -= 1;
         }
         if let Some(last) = self.live.last_one(self.released + 1..=cursor) {
             self.released = last;
@@ -249,7 +254,7 @@ impl Line {
     }
 
     /// Ends the claim windows that are over.
-    pub(super) fn lapse(&mut self) {
+    pub(super) fn lapse(&mut self, budget: &mut Budget) {
         let window_ms = self.settings().claim_window_ms();
         let clock_ms = self.clock_ms;
         let upto = self.releases.ago(window_ms, clock_ms).released;
@@ -258,19 +263,23 @@ impl Line {
             self.no_shows(no_shows);
         }
         let keep_ms = window_ms.max(RATE_SPAN_MS);
-        while let Some(oldest) = self.releases.seconds.front()
-            && oldest.end_ms() + keep_ms <= clock_ms
-        {
-            self.releases.before = *oldest;
+        for _ in 0..MAX_ITEMS {
+            let oldest = self.releases.seconds.front().copied();
+            let Some(oldest) = oldest.filter(|oldest| oldest.end_ms() + keep_ms <= clock_ms) else {
+                break;
+            };
+            self.releases.before = oldest;
             self.releases.seconds.pop_front();
         }
+        let most = budget.next();
         if let Some(upto_ms) = clock_ms.checked_sub(window_ms) {
-            for number in self.head.called.due(upto_ms, MAX_ITEMS) {
+            for number in budget.found(self.head.called.due(upto_ms, most), most) {
                 self.head.remove(number);
                 self.no_shows(1);
             }
         }
-        for number in self.head.strayed.due(self.lapsed, MAX_ITEMS) {
+        let most = budget.next();
+        for number in budget.found(self.head.strayed.due(self.lapsed, most), most) {
             self.head.remove(number);
         }
     }

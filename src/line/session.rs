@@ -4,15 +4,20 @@
 //! when both are over, so a clock that runs back never lets two passes share one seat.
 
 use std::collections::BTreeMap;
+use std::ops::Bound;
 
 use serde::{Deserialize, Serialize};
 
 use super::batch::{
-    Claimed, Done, End, Ending, MAX_ITEMS, Number, Reason, Renewal, Standing, Terms,
+    Claimed, Done, End, Ending, MAX_TOLD, Number, Reason, Renewal, Standing, Terms,
 };
+use super::budget::Budget;
 use super::claim::Was;
 use super::scores::Scores;
 use super::state::Line;
+
+/// No clock says more than this: 9,000 years, and six bytes.
+pub(crate) const MS_MAX: u64 = (1 << 48) - 1;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Sessions {
@@ -54,6 +59,11 @@ impl Sessions {
         self.ended.get(&number).map(|ended| ended.why)
     }
 
+    /// Whether somebody is inside, or was and is remembered.
+    pub(super) fn knows(&self, number: Number) -> bool {
+        self.seats.contains_key(&number) || self.ended.contains_key(&number)
+    }
+
     /// The seat of a session that is over.
     pub(super) fn ended_seat(&self, number: Number) -> Option<Seat> {
         self.ended.get(&number).map(|ended| ended.seat)
@@ -65,7 +75,7 @@ impl Sessions {
 
     /// Endings after `serial`, oldest first.
     pub(super) fn endings_after(&self, serial: u64) -> Vec<(u64, Number, Ending)> {
-        let later = self.log.range(serial + 1..).take(MAX_ITEMS);
+        let later = self.log.range((Bound::Excluded(serial), Bound::Unbounded)).take(MAX_TOLD);
         later.map(|(serial, number)| (*serial, *number, self.ended[number].why)).collect()
     }
 
@@ -105,11 +115,11 @@ impl Sessions {
 }
 
 impl Line {
-    /// Gives a visitor their seat. Whoever did not wait gets it for `session_first` only.
-    pub(super) fn enter(&mut self, number: Number, waited: bool) -> Terms {
+    /// Gives a visitor their seat. Whoever may be nobody who comes back gets it for `session_first` only.
+    pub(super) fn enter(&mut self, number: Number, comes_back: bool) -> Terms {
         let settings = self.settings();
         let full_ms = settings.session_ms();
-        let span_ms = if waited { full_ms } else { full_ms.min(settings.session_first_ms) };
+        let span_ms = if comes_back { full_ms } else { full_ms.min(settings.session_first_ms) };
         let terms = Terms {
             admitted_ms: self.wall_ms,
             issued_ms: self.wall_ms,
@@ -196,9 +206,9 @@ impl Line {
             return self.resume(number, why);
         }
         self.find_missing(number);
-        let age_ms = self.wall_ms.saturating_sub(renewal.admitted_ms);
-        let terms =
-            Terms { admitted_ms: renewal.admitted_ms, issued_ms: self.wall_ms, expires_ms: 0 };
+        let admitted_ms = renewal.admitted_ms.min(MS_MAX);
+        let age_ms = self.wall_ms.saturating_sub(admitted_ms);
+        let terms = Terms { admitted_ms, issued_ms: self.wall_ms, expires_ms: 0 };
         self.extend(number, Seat { entered_ms: self.clock_ms.saturating_sub(age_ms), terms })
     }
 
@@ -278,9 +288,10 @@ impl Line {
         Done::Freed
     }
 
-    /// Frees the seats whose time is over, and forgets old endings.
-    pub(super) fn expire_sessions(&mut self) {
-        for number in self.sessions.until.due(self.clock_ms, MAX_ITEMS) {
+    /// Frees the seats whose time is over.
+    pub(super) fn expire_sessions(&mut self, budget: &mut Budget) {
+        let most = budget.next();
+        for number in budget.found(self.sessions.until.due(self.clock_ms, most), most) {
             let Some(seat) = self.sessions.seat(number) else {
                 continue;
             };
@@ -292,16 +303,19 @@ impl Line {
             let capped = self.renewed_until_ms(seat.entered_ms).is_none();
             self.close(number, seat, if capped { Ending::Capped } else { Ending::Idle });
         }
+    }
+
+    /// Forgets old endings.
+    pub(super) fn forget_endings(&mut self, budget: &mut Budget) {
         let keep_ms = 2 * self.settings().session_ms();
-        for _ in 0..MAX_ITEMS {
-            let Some((serial, number)) = self.sessions.log.first_key_value() else {
-                break;
-            };
-            let (serial, number) = (*serial, *number);
+        let most = budget.next();
+        let old = |(_, number): &(&u64, &Number)| {
+            self.sessions.ended[number].at_ms + keep_ms <= self.clock_ms
+        };
+        let due = self.sessions.log.iter().take_while(old).take(most);
+        let due = due.map(|(serial, number)| (*serial, *number)).collect();
+        for (serial, number) in budget.found(due, most) {
             let ended = self.sessions.ended[&number];
-            if ended.at_ms + keep_ms > self.clock_ms {
-                break;
-            }
             if ended.seat.terms.expires_ms > self.wall_ms {
                 // Its pass is still good: forgotten, it would open the door again.
                 self.sessions.close(number, ended.seat, ended.why, self.clock_ms);

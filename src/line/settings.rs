@@ -26,8 +26,8 @@ pub struct Settings {
     pub session_idle_ms: Option<u64>,
     /// How long a seat is kept at all.
     pub session_max_ms: Option<u64>,
-    /// The first pass of somebody who entered without having waited: whoever never comes back
-    /// (a bot without cookies, a preview) holds a seat no longer than this.
+    /// The first pass of somebody who opened a page and entered without having waited: whoever never comes
+    /// back (a bot without cookies, a preview) holds a seat no longer than this.
     pub session_first_ms: u64,
     /// How long a waiting visitor may be silent before their place is skipped.
     pub heartbeat_timeout_ms: u64,

@@ -10,10 +10,13 @@ use serde::{Deserialize, Serialize};
 use super::aging::Aging;
 use super::batch::*;
 use super::bits::Bitmap;
+use super::budget::Budget;
 use super::express::Head;
 use super::heal::Settling;
 use super::join::{FirstJoin, Window};
+use super::packed::Packed;
 use super::release::{Bucket, Releases};
+use super::scores::Scores;
 use super::session::Sessions;
 use super::settings::{Pace, Settings, Subject};
 
@@ -60,9 +63,15 @@ pub struct Line {
     pub(super) releases: Releases,
     pub(super) totals: Totals,
 
-    pub(super) joined: Aging<Key, FirstJoin>,
-    pub(super) limits: Aging<(Subject, u64, Key), Window>,
+    pub(super) joined: Aging<Packed, FirstJoin>,
+    pub(super) limits: Aging<(Subject, u64, Packed), Window>,
     pub(super) nodes: BTreeMap<u128, Node>,
+    /// Who did the last sweep.
+    #[serde(default)]
+    pub(super) swept: Swept,
+    /// Whose pass was spent, until when that is remembered. Snapshots had none once.
+    #[serde(default)]
+    pub(super) spent: Scores,
 }
 
 /// Two periods, not one: a visitor seen just before a period ends must still count for a whole
@@ -89,6 +98,13 @@ pub(super) struct Totals {
     pub(super) last_entry_ms: u64,
 }
 
+/// A sweep: the node whose exchange did it, and when on the room's clock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Swept {
+    by: u128,
+    at_ms: u64,
+}
+
 /// What a node was last told, in case it did not hear it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Node {
@@ -109,10 +125,15 @@ pub(super) struct Answers {
     claims: Vec<Claimed>,
     commands: Vec<Commanded>,
     joins: Vec<Joined>,
+    /// Snapshots had none once.
+    #[serde(default)]
+    spends: Vec<Done>,
 }
 
 /// A node that has been silent this long will not repeat its last batch.
 const NODE_MEMORY_MS: u64 = 3_600_000;
+/// One that was silent for this long at a sweep is not counted: a quiet one asks every 1.5 s.
+const NODE_SILENT_MS: u64 = 60_000;
 
 impl Line {
     /// A line in a store that knows this room to be new: nothing can have been lost.
@@ -143,38 +164,44 @@ impl Line {
         }
         if !self.settled(&batch.known) {
             let left_ms = self.settling_left_ms();
-            return Ok(self.reply(batch, Taken::Settling { left_ms }, answers));
+            return Ok(self.reply(batch, Taken::Settling { left_ms }, answers, false));
         }
         if self.config.is_none() {
-            return Ok(self.reply(batch, Taken::Unconfigured, answers));
+            return Ok(self.reply(batch, Taken::Unconfigured, answers, false));
         }
 
-        let entered = self.totals.entered;
+        let mut budget = Budget::new();
         let turned = self.turn_ring();
         if fresh {
             self.hear(batch, &mut answers);
         }
-        self.expire_sessions();
-        self.notice_strays();
+        self.notice_strays(&mut budget);
         if turned {
             self.sweep();
+            self.swept = Swept { by: batch.node, at_ms: self.clock_ms };
             self.nodes.retain(|_, node| node.heard_ms + NODE_MEMORY_MS > self.clock_ms);
         } else {
             self.move_base();
         }
-        self.lapse();
+        self.lapse(&mut budget);
+        self.forget_endings(&mut budget);
+        self.forget_spent(&mut budget);
+        self.expire_sessions(&mut budget);
         self.refill(elapsed_ms);
         self.forget_missing();
         let epoch = self.epoch;
+        let most = budget.next();
+        let mut steps = most;
         if fresh {
-            answers.commands =
-                batch.commands.iter().map(|command| self.command(*command)).collect();
+            let commands = batch.commands.iter();
+            answers.commands = commands.map(|command| self.command(*command, &mut steps)).collect();
             self.join(batch, &mut answers.joins);
         }
-        self.release_by_pace();
+        budget.backlog |= self.release_by_pace(&mut steps);
+        budget.take(most - steps);
         if fresh {
             self.enter_claims(batch, epoch, &mut answers.claims);
-            self.enter_joins(entered, &mut answers.joins);
+            self.enter_joins(batch, &mut budget, &mut answers.joins);
         }
         self.record_release();
         self.head.publish(self.clock_ms);
@@ -194,7 +221,7 @@ impl Line {
             }
             std::cmp::Ordering::Less => Taken::Superseded,
         };
-        Ok(self.reply(batch, taken, answers))
+        Ok(self.reply(batch, taken, answers, budget.backlog))
     }
 
     /// Moves the room's clock; by how much.
@@ -214,6 +241,7 @@ impl Line {
         if batch.epoch != self.epoch {
             answers.leaves = vec![Done::Stale; batch.leaves.len()];
             answers.ends = vec![Done::Stale; batch.ends.len()];
+            answers.spends = vec![Done::Stale; batch.spends.len()];
             answers.renewals = vec![Claimed::Stale; batch.renewals.len()];
             answers.returns = vec![Claimed::Stale; batch.returns.len()];
             answers.vouched = vec![Claimed::Stale; batch.vouched.len()];
@@ -224,6 +252,7 @@ impl Line {
         batch.present.iter().for_each(|number| self.mark_present(*number));
         answers.leaves = batch.leaves.iter().map(|number| self.leave(*number)).collect();
         answers.ends = batch.ends.iter().map(|end| self.end(*end)).collect();
+        answers.spends = batch.spends.iter().map(|number| self.spend(*number)).collect();
         answers.renewals = batch.renewals.iter().map(|renewal| self.renewal(*renewal)).collect();
         answers.returns =
             batch.returns.iter().map(|number| self.come_back(*number, false)).collect();
@@ -259,9 +288,9 @@ impl Line {
         Offered::Taken
     }
 
-    fn command(&mut self, command: Command) -> Commanded {
+    fn command(&mut self, command: Command, steps: &mut usize) -> Commanded {
         match command {
-            Command::Release(count) => return self.release_by_hand(count),
+            Command::Release(count) => return self.release_by_hand(count, steps),
             Command::Pause => self.paused = true,
             Command::Resume => self.paused = false,
             Command::Reset => self.begin_epoch((self.epoch + 1).max(self.wall_ms / 1_000)),
@@ -291,6 +320,7 @@ impl Line {
             bucket: before.bucket.forgiven(),
             limits: before.limits,
             nodes: before.nodes,
+            swept: before.swept,
             ..Line::default()
         };
     }
@@ -354,6 +384,12 @@ impl Line {
         }
     }
 
+    /// Nodes heard of since a minute before the last sweep.
+    fn nodes_heard(&self) -> u64 {
+        let heard = |node: &&Node| node.heard_ms + NODE_SILENT_MS > self.swept.at_ms;
+        self.nodes.values().filter(heard).count() as u64
+    }
+
     /// The counters as they stand.
     pub fn counts(&self) -> Counts {
         let (turns_1m, turns_10m) = self.turns_ago();
@@ -377,6 +413,10 @@ impl Line {
             no_shows: self.totals.no_shows,
             dropped: self.totals.dropped,
             last_entry_ms: self.totals.last_entry_ms,
+            nodes: self.nodes_heard(),
+            swept_by: self.swept.by,
+            swept_ms: self.swept.at_ms,
+            backlog: false,
         }
     }
 
@@ -386,7 +426,7 @@ impl Line {
         self.live.bytes() + self.used.bytes() + seen
     }
 
-    fn reply(&mut self, batch: &Batch, taken: Taken, answers: Answers) -> Reply {
+    fn reply(&mut self, batch: &Batch, taken: Taken, answers: Answers, backlog: bool) -> Reply {
         debug_assert_eq!(self.check_invariants().map_err(|broken| broken.to_string()), Ok(()));
         Reply {
             wall_ms: self.wall_ms,
@@ -395,13 +435,14 @@ impl Line {
             offered: answers.offered,
             leaves: answers.leaves,
             ends: answers.ends,
+            spends: answers.spends,
             renewals: answers.renewals,
             returns: answers.returns,
             vouched: answers.vouched,
             claims: answers.claims,
             commands: answers.commands,
             joins: answers.joins,
-            counts: self.counts(),
+            counts: Counts { backlog, ..self.counts() },
             update: self.update(&batch.have),
         }
     }

@@ -8,6 +8,10 @@ use super::state::Line;
 
 /// `base` is a multiple of this: 4 KiB of a bitmap.
 pub(super) const BASE_STEP: u64 = 32_768;
+/// Places a line may hold from `lapsed` on: 8 MiB of a bitmap, six times what ten million people who wait
+/// need. `base` follows `lapsed`, so no bitmap is longer than twice that: a sweep over it stays a matter of
+/// milliseconds, and no store refuses it.
+pub(crate) const PLACES_MAX: u64 = 1 << 26;
 /// Below 64 KiB a bitmap is not worth moving.
 const BASE_MIN_BITS: u64 = 64 * 1024 * 8;
 

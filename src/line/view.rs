@@ -4,6 +4,8 @@
 //! the line says. Immutable once built and swapped whole, so any number of requests read it without
 //! a lock. Positions are exact as of the last sweep; who joined since counts as here.
 
+mod queue;
+
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -15,6 +17,9 @@ use super::endings::Endings;
 use super::estimate::{self, Eta};
 use super::settings::{Mode, Settings};
 use super::state::Line;
+use sights::Sights;
+
+mod sights;
 
 /// What is newer than a node has.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -68,6 +73,8 @@ pub struct View {
     settings: Option<Arc<(u64, Settings)>>,
     /// Who was here by these bits and has left since, in order: the bits are as old as the last sweep.
     left: Arc<Vec<Number>>,
+    /// When the frontier came where it is.
+    sights: Arc<Sights>,
 }
 
 /// The bitmaps, with the number of live places before every eighth word.
@@ -167,13 +174,19 @@ impl Head {
 }
 
 impl View {
+    /// What is known before the first exchange: the settings this node is about to offer.
+    pub fn expecting(settings: Settings) -> View {
+        View { settings: Some(Arc::new((0, settings))), ..View::default() }
+    }
+
     /// This view with a reply's news in it. What the reply does not bring is shared, not copied.
     pub fn absorb(&mut self, reply: &Reply) {
         // A line that settles knows less than this node, and is about to ask for it.
         if matches!(reply.taken, Taken::Settling { .. }) {
             return;
         }
-        if self.run != reply.run {
+        let (first, last) = (self.run != reply.run, self.counts);
+        if first {
             *self = View { run: reply.run, ..View::default() };
         }
         if self.counts.epoch != reply.counts.epoch {
@@ -192,7 +205,20 @@ impl View {
         if let Some(settings) = settings {
             self.settings = Some(Arc::new(settings.clone()));
         }
+        let released = self.counts.released;
+        if first || last.epoch != self.counts.epoch {
+            self.sights = Arc::new(Sights::from(released));
+        } else if released > last.released {
+            let window_ms = self.settings().map_or(0, Settings::claim_window_ms);
+            Arc::make_mut(&mut self.sights).advance(released, last.clock_ms, window_ms);
+        }
         if let Some((last, ..)) = ended.last() {
+            for (_, number, why) in ended {
+                // Out of the line by somebody's word: the bits tell of it with the next sweep only.
+                if matches!(why, Ending::Left | Ending::Revoked) {
+                    self.leave(*number);
+                }
+            }
             let keep_ms = 2 * self.settings().map_or(0, Settings::session_ms);
             let news = ended.iter().map(|(_, number, why)| (*number, *why));
             self.ended.add(news, self.counts.clock_ms, keep_ms);
@@ -216,7 +242,7 @@ impl View {
         &self.counts
     }
 
-    /// The settings in force, once an exchange has brought them.
+    /// The settings in force, once an exchange has brought them; before that, those this node offers.
     pub fn settings(&self) -> Option<&Settings> {
         self.settings.as_deref().map(|(_, settings)| settings)
     }
@@ -276,6 +302,17 @@ impl View {
             () if number <= released => Standing::Admitted,
             () => Standing::Waiting,
         }
+    }
+
+    /// How much is left of the claim window of somebody whose turn has come: what this node has seen itself, and rather
+    /// less than more. `None`: it came before this node did, or at the head of the line, or it has not come.
+    pub fn window_left_ms(&self, number: Number) -> Option<u64> {
+        if self.standing(number) != Standing::Admitted || self.is_express(number) {
+            return None;
+        }
+        let window_ms = self.settings()?.claim_window_ms();
+        let passed_ms = self.sights.passed_ms(number)?;
+        Some(window_ms.saturating_sub(self.counts.clock_ms.saturating_sub(passed_ms)))
     }
 
     /// How a number's session ended, if this node has heard of it.

@@ -5,6 +5,11 @@
 
 /// As the value of an attribute, or of a part of one: nothing in it ends the attribute or the site.
 pub(super) fn write(to: &str, out: &mut Vec<u8>) {
+    // Nearly every address is fit to be written as it is.
+    let plain = |byte: u8| matches!(byte, b'a'..=b'z' | b'/'..=b'9' | b'A'..=b'Z' | b'-' | b'.' | b'_' | b'?' | b'=');
+    if to.starts_with('/') && !to.starts_with("//") && to.bytes().all(plain) {
+        return out.extend_from_slice(to.as_bytes());
+    }
     each(to, |byte| match byte {
         b'&' => out.extend_from_slice(b"&amp;"),
         b'"' | b'\'' | b'<' | b'>' | b'\\' | ..=b' ' | 0x7f.. => escaped(byte, out),

@@ -10,8 +10,9 @@ use super::words::Words;
 #[derive(Debug)]
 pub(super) struct Document {
     parts: Box<[Part]>,
-    /// What the parts come to without the holes.
+    /// What the parts come to without the holes, plain and packed.
     length: usize,
+    packed: usize,
 }
 
 #[derive(Debug)]
@@ -40,11 +41,14 @@ impl Document {
             start = at + mark.len_utf8();
         }
         add(&mut parts, &marked[start..]);
-        let plain = |part: &Part| match part {
-            Part::Text { plain, .. } => plain.len(),
-            Part::Hole(_) => 0,
-        };
-        Document { length: parts.iter().map(plain).sum(), parts: parts.into() }
+        let (mut length, mut packed) = (0, 0);
+        for part in &parts {
+            if let Part::Text { plain, packed: piece } = part {
+                length += plain.len();
+                packed += piece.as_ref().map_or(plain.len(), Piece::packed);
+            }
+        }
+        Document { parts: parts.into(), length, packed }
     }
 
     pub(super) fn render(&self, values: &Values<'_>, words: &Words, gzip: bool, out: &mut Vec<u8>) {
@@ -58,7 +62,7 @@ impl Document {
             }
             return;
         }
-        out.reserve(self.length / 2 + HOLES);
+        out.reserve(self.packed + HOLES);
         let mut stream = Stream::start(out);
         for part in &self.parts {
             match part {

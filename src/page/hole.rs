@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use super::number::{write_eta, write_number};
+use super::number::{write_eta, write_number, write_plain};
 use super::words::Words;
 use super::{Page, Place, address, reason_code};
 use crate::line::Reason;
@@ -101,6 +101,7 @@ pub(super) struct Values<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Joining,
+    Provisional,
     Waiting,
     Admitted,
     Expired,
@@ -151,6 +152,9 @@ impl<'a> Values<'a> {
                 Values { state: State::Joining, ..again(to, retry_seconds.max(1)) }
             }
             Page::StoreLost { retry_seconds, to } => again(to, retry_seconds.max(1)),
+            Page::Arrived { retry_seconds, to } => {
+                Values { state: State::Provisional, ..again(to, retry_seconds.max(1)) }
+            }
             Page::Closed { to } => again(to, CLOSED_SECONDS),
             Page::Full { to } => again(to, FULL_SECONDS),
             Page::OriginDown { to } | Page::OriginSlow { to } => again(to, ORIGIN_SECONDS),
@@ -198,6 +202,7 @@ impl<'a> Values<'a> {
             State::Waiting => words.waiting_title,
             State::Admitted => words.admitted_title,
             State::Joining => words.busy.title,
+            State::Provisional => words.arrived.title,
             State::Expired => words.reason(reason_code(self.reason)).title,
             State::Error => words.error.title,
         }
@@ -206,14 +211,21 @@ impl<'a> Values<'a> {
     fn write_body(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(b" data-anteroom-state=\"");
         out.extend_from_slice(match self.state {
-            State::Joining => b"joining",
+            State::Joining => &b"joining"[..],
+            State::Provisional => b"provisional",
             State::Waiting => b"waiting",
             State::Admitted => b"admitted",
             State::Expired => b"expired",
             State::Error => b"error",
         });
         let paused = self.place.is_some_and(|place| place.paused);
-        for (on, word) in [(paused, " paused"), (self.fresh, " fresh"), (self.unsent, " unsent")] {
+        let last_known = self.place.is_some_and(|place| place.last_known);
+        for (on, word) in [
+            (paused, " paused"),
+            (last_known, " reconnecting"),
+            (self.fresh, " fresh"),
+            (self.unsent, " unsent"),
+        ] {
             if on {
                 out.extend_from_slice(word.as_bytes());
             }
@@ -238,11 +250,6 @@ fn progress(place: &Place<'_>) -> u64 {
     let waited = place.waited_seconds;
     let whole = u128::from(waited) + u128::from(eta.seconds);
     (1_000 * u128::from(waited) / whole.max(1)) as u64
-}
-
-fn write_plain(number: u64, out: &mut Vec<u8>) {
-    use std::io::Write as _;
-    write!(out, "{number}").expect("a vector takes it");
 }
 
 fn write_text(text: &str, out: &mut Vec<u8>) {

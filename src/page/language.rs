@@ -11,6 +11,9 @@ pub struct Language(u8);
 /// More preferences than any browser sends; the rest of a long header is not looked at.
 const MAX_PREFERENCES: usize = 32;
 
+/// The quality of what has none, in thousandths.
+const BEST: u32 = 1_000;
+
 impl Language {
     pub(super) const COUNT: usize = ALL.len();
 
@@ -21,11 +24,14 @@ impl Language {
         for preference in header.split(|byte| *byte == b',').take(MAX_PREFERENCES) {
             let mut fields = preference.split(|byte| *byte == b';').map(<[u8]>::trim_ascii);
             let tag = fields.next().unwrap_or_default();
-            let quality = fields.find_map(quality).unwrap_or(1_000);
+            let quality = fields.find_map(quality).unwrap_or(BEST);
             if quality > best.1
                 && let Some(language) = Language::tagged(tag)
             {
                 best = (language, quality);
+            }
+            if best.1 == BEST {
+                break; // Of equals the first counts, and nothing is more than this.
             }
         }
         best.0
@@ -64,7 +70,7 @@ fn quality(field: &[u8]) -> Option<u32> {
     let value = value.trim_ascii_start().strip_prefix(b"=")?.trim_ascii_start();
     let value = std::str::from_utf8(value).ok().and_then(|value| value.parse::<f32>().ok());
     // A float's cast to an integer saturates, and NaN is 0.
-    Some((value.unwrap_or(0.0).clamp(0.0, 1.0) * 1_000.0) as u32)
+    Some((value.unwrap_or(0.0).clamp(0.0, 1.0) * BEST as f32) as u32)
 }
 
 #[cfg(test)]

@@ -90,6 +90,13 @@ pub enum Page<'a> {
         /// The address.
         to: &'a str,
     },
+    /// The store can't be reached, and the arrival is recorded: their place comes by it. Loads again by itself.
+    Arrived {
+        /// After exactly so long: it may be their moment.
+        retry_seconds: u64,
+        /// The address.
+        to: &'a str,
+    },
     /// The origin can't be reached (502).
     OriginDown {
         /// The address.
@@ -130,6 +137,8 @@ pub struct Place<'a> {
     pub eta: Option<Eta>,
     /// Nobody is let in for the moment.
     pub paused: bool,
+    /// The line can't be reached: this is where they stood when it could.
+    pub last_known: bool,
     /// For how long they have waited.
     pub waited_seconds: u64,
     /// When the page is to ask again.

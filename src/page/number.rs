@@ -5,19 +5,30 @@
 
 use super::words::{Forms, Words};
 
-/// With the digits grouped as the language does.
-pub(super) fn write_number(number: u64, words: &Words, out: &mut Vec<u8>) {
-    let mut digits = [0u8; 20];
-    let (mut start, mut rest) = (digits.len(), number);
+/// For programs: digits and nothing else.
+pub(super) fn write_plain(number: u64, out: &mut Vec<u8>) {
+    out.extend_from_slice(digits(number, &mut [0; DIGITS]));
+}
+
+/// The digits of the largest number.
+const DIGITS: usize = 20;
+
+fn digits(number: u64, room: &mut [u8; DIGITS]) -> &[u8] {
+    let (mut start, mut rest) = (room.len(), number);
     loop {
         start -= 1;
-        digits[start] = b'0' + (rest % 10) as u8;
+        room[start] = b'0' + (rest % 10) as u8;
         rest /= 10;
         if rest == 0 {
-            break;
+            return &room[start..];
         }
     }
-    let digits = &digits[start..];
+}
+
+/// With the digits grouped as the language does.
+pub(super) fn write_number(number: u64, words: &Words, out: &mut Vec<u8>) {
+    let mut room = [0; DIGITS];
+    let digits = digits(number, &mut room);
     if digits.len() < 3 + words.group_from {
         out.extend_from_slice(digits);
         return;

@@ -16,7 +16,7 @@ use super::template::{Room, STATES, WATCHDOG, json, visibility};
 use super::words::Words;
 
 /// What `data-anteroom` may say.
-const NAMES: [&str; 15] = [
+const NAMES: [&str; 16] = [
     "position",
     "waiting",
     "eta",
@@ -32,6 +32,7 @@ const NAMES: [&str; 15] = [
     "announce",
     "leave",
     "rejoin",
+    "go",
 ];
 
 /// The client's own form: leaving and joining again work without scripts too.
@@ -216,4 +217,28 @@ fn apply(html: &str, edits: &[(Range<usize>, String)]) -> String {
     }
     text.push_str(&html[done..]);
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::page;
+
+    /// The names in `marker("name"` of the client, whatever quotes.
+    fn named<'t>(text: &'t str, marker: &'t str) -> impl Iterator<Item = &'t str> {
+        text.split(marker).skip(1).filter_map(|rest| rest.split(['\'', '"']).next())
+    }
+
+    #[test]
+    fn an_own_page_may_use_every_name_that_the_client_knows() {
+        let script = std::str::from_utf8(page::client().plain).expect("text");
+        let marked = named(script, "[data-anteroom=\"").filter(|name| !name.starts_with('$'));
+        let found = marked.chain(named(script, "write('")).chain(named(script, "elements('"));
+        let mut found: Vec<&str> = found.collect();
+        found.sort_unstable();
+        found.dedup();
+        let mut names = NAMES;
+        names.sort_unstable();
+        assert_eq!(found, names);
+    }
 }

@@ -63,9 +63,9 @@ pub(super) struct Words {
     pub range: &'static str,
     /// How it counts.
     pub plural: Plural,
-    /// N seconds, in the case that `again` asks for.
+    /// N seconds, minutes, hours, in the case that `again` asks for. Where `about` would rather have another, that shows
+    /// in 1 and 21 alone, to which no estimate in minutes is rounded.
     pub seconds: Forms,
-    /// N minutes, hours, in the case that `about` asks for.
     pub minutes: Forms,
     pub hours: Forms,
     /// An estimate: "about {4–6 minutes}".
@@ -118,6 +118,7 @@ pub(super) struct Words {
     pub full: Notice,
     pub busy: Notice,
     pub lost: Notice,
+    pub arrived: Notice,
     pub down: Notice,
     pub slow: Notice,
     pub frame: Notice,
@@ -126,7 +127,7 @@ pub(super) struct Words {
     pub not_sent: Notice,
     pub not_sent_go: &'static str,
     pub error: Notice,
-    /// With a number of seconds.
+    /// With a number of seconds, minutes or hours.
     pub again: &'static str,
     pub try_now: &'static str,
 }
@@ -259,6 +260,8 @@ impl Words {
             "group": self.group,
             "groupFrom": self.group_from,
             "s": self.seconds.json(),
+            "m": self.minutes.json(),
+            "h": self.hours.json(),
             "again": self.again,
         })
     }

@@ -4,22 +4,27 @@
 //! for an answer that comes too late. Never waits itself.
 
 use std::collections::{BTreeSet, VecDeque};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use tokio::sync::oneshot::Sender;
+use tokio::sync::oneshot::{self, Sender};
+use tokio::time::Instant;
 
 use super::Proof;
+use super::memo::Memo;
+use super::said::Said;
 use crate::line::bits::Bitmap;
 use crate::line::{
-    Batch, Claimed, Command, Commanded, Done, End, Join, Joined, Keyed, MAX_BULK, MAX_ITEMS,
-    Number, Offer, Refusal, Renewal, Reply,
+    Claimed, Command, Commanded, Done, End, Join, Joined, Keyed, MAX_BULK, MAX_COMMANDS, MAX_ITEMS,
+    Number, Offer, Renewal,
 };
 
 /// Newcomers who may wait for a number at once: two seconds of a crowd of 50,000 a second. Whoever comes
 /// later is told to try again, which is sooner than an answer would be.
 const MAX_NEWCOMERS: usize = 100_000;
-/// Everything else that may wait: ten exchanges' worth.
-const MAX_WAITING: usize = 10 * MAX_ITEMS;
+/// Everything else that may wait: forty exchanges' worth, half a second to two of a busy node.
+const MAX_WAITING: usize = 40 * MAX_ITEMS;
+/// Those passed over who are back: more than the head of the line takes in.
+const MAX_RETURNS: usize = 100_000;
 
 /// Why there is no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -30,14 +35,17 @@ pub enum Busy {
     /// The question was dropped: the node is stopping, or its store refused it.
     #[error("the question was dropped, try again in a moment")]
     Dropped,
+    /// The store does not answer. Nobody waits for it.
+    #[error("the line can't be reached, try again in a moment")]
+    Away,
 }
 
 /// A list of questions of one kind.
 type Asked<Q, A> = VecDeque<(Q, Sender<A>)>;
 
 pub(super) struct Desk {
-    /// Nobody listens any more.
-    closed: bool,
+    /// Why nobody is asked: the room is closed, or its store is away.
+    silent: Option<Busy>,
     /// Of every number here.
     epoch: u64,
     /// The last batch's.
@@ -50,6 +58,7 @@ pub(super) struct Desk {
     renewals: Asked<Renewal, Claimed>,
     leaves: Asked<Number, Done>,
     ends: Asked<End, Done>,
+    spends: Asked<Number, Done>,
     commands: Asked<Command, Commanded>,
     /// Numbers whose visitor went away before they were told: nobody will use them.
     unwanted: Vec<Number>,
@@ -60,25 +69,14 @@ pub(super) struct Desk {
     marked: Bitmap,
     period_began: Instant,
     proof: Proof,
-}
-
-/// One batch's worth, and who waits for what of it.
-#[derive(Default)]
-pub(super) struct Said {
-    pub(super) batch: Batch,
-    /// Those of `batch.joins`, a run's one after the other.
-    newcomers: Vec<Sender<Joined>>,
-    claims: Vec<Sender<Claimed>>,
-    renewals: Vec<Sender<Claimed>>,
-    leaves: Vec<Sender<Done>>,
-    ends: Vec<Sender<Done>>,
-    commands: Vec<Sender<Commanded>>,
+    /// What the line is to be told after an outage.
+    pub(super) memo: Memo,
 }
 
 impl Desk {
     pub(super) fn new(offer: Offer) -> Desk {
         Desk {
-            closed: false,
+            silent: None,
             epoch: 0,
             sequence: 0,
             offer,
@@ -88,6 +86,7 @@ impl Desk {
             renewals: VecDeque::new(),
             leaves: VecDeque::new(),
             ends: VecDeque::new(),
+            spends: VecDeque::new(),
             commands: VecDeque::new(),
             unwanted: Vec::new(),
             marks: Vec::new(),
@@ -96,6 +95,7 @@ impl Desk {
             marked: Bitmap::default(),
             period_began: Instant::now(),
             proof: Proof { epoch: 0, number: 0 },
+            memo: Memo::default(),
         }
     }
 
@@ -109,28 +109,51 @@ impl Desk {
             }
             self.returns.clear();
             self.marked.wipe();
+            self.memo.forget();
             dismiss(&mut self.claims, Claimed::Stale);
             dismiss(&mut self.renewals, Claimed::Stale);
             dismiss(&mut self.leaves, Done::Stale);
             dismiss(&mut self.ends, Done::Stale);
+            dismiss(&mut self.spends, Done::Stale);
         }
         epoch == self.epoch
     }
 
     /// Drops every question, and refuses all that follow.
     pub(super) fn close(&mut self) {
-        self.closed = true;
+        self.silent = Some(Busy::Dropped);
+        self.dismiss();
+        self.ends.clear();
+    }
+
+    /// The store is away: drops every question, and refuses all that follow. What is no question stays.
+    pub(super) fn lose(&mut self) {
+        self.silent = self.silent.or(Some(Busy::Away));
+        self.dismiss();
+        for (_, answer) in &mut self.ends {
+            *answer = oneshot::channel().0;
+        }
+        self.memo.open();
+    }
+
+    /// The store is back.
+    pub(super) fn find(&mut self) {
+        self.silent = self.silent.filter(|why| *why != Busy::Away);
+        self.memo.close();
+    }
+
+    fn dismiss(&mut self) {
         self.newcomers.clear();
         self.claims.clear();
         self.renewals.clear();
         self.leaves.clear();
-        self.ends.clear();
+        self.spends.clear();
         self.commands.clear();
     }
 
     /// Whether anybody listens.
-    pub(super) fn check_open(&self) -> Result<(), Busy> {
-        if self.closed { Err(Busy::Dropped) } else { Ok(()) }
+    fn check_open(&self) -> Result<(), Busy> {
+        self.silent.map_or(Ok(()), Err)
     }
 
     pub(super) fn offer(&mut self, offer: Offer) {
@@ -159,6 +182,7 @@ impl Desk {
         keyed: Option<Keyed>,
         answer: Sender<Joined>,
     ) -> Result<(), Busy> {
+        self.check_open()?;
         if self.newcomers.len() >= MAX_NEWCOMERS {
             self.newcomers.retain(|(_, answer)| !answer.is_closed());
         }
@@ -166,19 +190,29 @@ impl Desk {
     }
 
     pub(super) fn claim(&mut self, number: Number, answer: Sender<Claimed>) -> Result<(), Busy> {
+        self.check_open()?;
         put(&mut self.claims, number, answer, MAX_WAITING)
     }
 
     pub(super) fn renew(&mut self, renewal: Renewal, answer: Sender<Claimed>) -> Result<(), Busy> {
+        self.check_open()?;
         put(&mut self.renewals, renewal, answer, MAX_WAITING)
     }
 
     pub(super) fn leave(&mut self, number: Number, answer: Sender<Done>) -> Result<(), Busy> {
+        self.check_open()?;
         put(&mut self.leaves, number, answer, MAX_WAITING)
     }
 
+    /// An end is no question: it is said to the line whether or not anybody is told what came of it.
     pub(super) fn end(&mut self, end: End, answer: Sender<Done>) -> Result<(), Busy> {
-        put(&mut self.ends, end, answer, MAX_WAITING)
+        put(&mut self.ends, end, answer, MAX_WAITING)?;
+        self.check_open()
+    }
+
+    pub(super) fn spend(&mut self, number: Number, answer: Sender<Done>) -> Result<(), Busy> {
+        self.check_open()?;
+        put(&mut self.spends, number, answer, MAX_WAITING)
     }
 
     pub(super) fn command(
@@ -186,14 +220,16 @@ impl Desk {
         command: Command,
         answer: Sender<Commanded>,
     ) -> Result<(), Busy> {
+        self.check_open()?;
         put(&mut self.commands, command, answer, MAX_WAITING)
     }
 
     /// Notes a sign of life, once a period; whether the line should hear of it soon.
     pub(super) fn seen(&mut self, number: Number, express: bool, passed: bool) -> bool {
+        self.memo.saw(number);
         if passed && !express {
             // Worth saying with every poll: the first answer may have been "not yet".
-            return self.returns.insert(number);
+            return self.returns.len() < MAX_RETURNS && self.returns.insert(number);
         }
         let list = if express { &mut self.present } else { &mut self.marks };
         if (list.len() as u64) < MAX_BULK && self.marked.set(number) {
@@ -211,7 +247,7 @@ impl Desk {
     }
 
     /// As much as one batch may carry, oldest first, kind by kind: what frees seats before what takes
-    /// them. Whoever no longer waits for a number or a turn is not asked about.
+    /// them. Whoever no longer waits for a number or a turn is not asked about, and their pass is not spent.
     pub(super) fn take(&mut self) -> Said {
         let mut said = Said::default();
         let batch = &mut said.batch;
@@ -220,17 +256,21 @@ impl Desk {
         batch.offer = std::mem::take(&mut self.offer_due).then(|| self.offer.clone());
         batch.marks = std::mem::take(&mut self.marks);
         self.claims.retain(|(_, answer)| !answer.is_closed());
-        let mut room = MAX_ITEMS;
+        self.spends.retain(|(_, answer)| !answer.is_closed());
+        let mut room = MAX_COMMANDS;
         move_to(&mut self.commands, &mut batch.commands, &mut said.commands, &mut room);
+        let mut room = MAX_ITEMS - batch.commands.len();
         move_to(&mut self.leaves, &mut batch.leaves, &mut said.leaves, &mut room);
         move_to(&mut self.ends, &mut batch.ends, &mut said.ends, &mut room);
+        move_to(&mut self.spends, &mut batch.spends, &mut said.spends, &mut room);
         move_to(&mut self.renewals, &mut batch.renewals, &mut said.renewals, &mut room);
         move_to(&mut self.claims, &mut batch.claims, &mut said.claims, &mut room);
         self.take_newcomers(&mut said, &mut room);
-        // Nobody waits for what comes of these. Answers stand in the order of their list, so leaves
-        // without an asker come last in theirs: see `told`.
+        // Nobody waits for what comes of these. Answers stand in the order of their list, so leaves and
+        // renewals without an asker come last in theirs: see `told`.
         let batch = &mut said.batch;
         batch.leaves.extend(some(&mut self.unwanted, &mut room));
+        self.memo.put(batch, &mut room);
         batch.present = some(&mut self.present, &mut room);
         while room > 0
             && let Some(number) = self.returns.pop_first()
@@ -268,8 +308,8 @@ impl Desk {
     /// Whether anything is left to be said.
     pub(super) fn is_empty(&self) -> bool {
         let asked = self.newcomers.len() + self.claims.len() + self.renewals.len();
-        let more = self.leaves.len() + self.ends.len() + self.commands.len();
-        asked + more + self.unwanted.len() + self.returns.len() == 0
+        let more = self.leaves.len() + self.ends.len() + self.spends.len() + self.commands.len();
+        asked + more + self.unwanted.len() + self.returns.len() == 0 && self.memo.is_empty()
     }
 
     /// Numbers of `epoch` that were given to nobody.
@@ -317,70 +357,5 @@ fn move_to<Q, A>(
     for (question, answer) in from.drain(..count) {
         questions.push(question);
         answers.push(answer);
-    }
-}
-
-impl Said {
-    /// Whether anybody waits for what the line makes of it.
-    pub(super) fn is_asked(&self) -> bool {
-        let Said { newcomers, claims, renewals, leaves, ends, commands, .. } = self;
-        let unasked = newcomers.is_empty() && claims.is_empty() && renewals.is_empty();
-        !(unasked && leaves.is_empty() && ends.is_empty() && commands.is_empty())
-    }
-
-    /// Hands out the answers. Numbers whose visitor no longer waits come back: they are to be left again.
-    pub(super) fn told(self, reply: &Reply) -> Vec<Number> {
-        let mut unwanted = Vec::new();
-        let mut newcomers = self.newcomers.into_iter();
-        for (join, joined) in self.batch.joins.iter().zip(&reply.joins) {
-            let people = match join {
-                Join::Plain(count) => *count,
-                Join::Keyed(_) => 1,
-            };
-            for (nth, answer) in (0..people).zip(&mut newcomers) {
-                let one = one_of(*joined, nth);
-                // A number that its key finds again is not given up: the same client may have it already.
-                let (lost, found_again) = (answer.send(one).is_err(), join.is_once());
-                if let Joined::Given { epoch, first, .. } = one
-                    && lost
-                    && !found_again
-                    && epoch == reply.counts.epoch
-                {
-                    unwanted.push(first);
-                }
-            }
-        }
-        hand_out(self.claims, &reply.claims);
-        hand_out(self.renewals, &reply.renewals);
-        hand_out(self.leaves, &reply.leaves);
-        hand_out(self.ends, &reply.ends);
-        hand_out(self.commands, &reply.commands);
-        unwanted
-    }
-}
-
-/// Whoever no longer waits has gone, and nothing is lost with them but the answer.
-fn hand_out<A: Copy>(answers: Vec<Sender<A>>, told: &[A]) {
-    for (answer, told) in answers.into_iter().zip(told) {
-        let _ = answer.send(*told);
-    }
-}
-
-/// What a run's outcome is to the `nth` of it.
-fn one_of(joined: Joined, nth: u32) -> Joined {
-    match joined {
-        Joined::Given { count, .. } if nth >= count => Joined::Refused(Refusal::Full),
-        Joined::Given { epoch, first, entered, joined_ms, terms, .. } => {
-            let inside = nth < entered;
-            Joined::Given {
-                epoch,
-                first: first + u64::from(nth),
-                count: 1,
-                entered: u32::from(inside),
-                joined_ms,
-                terms: terms.filter(|_| inside),
-            }
-        }
-        other => other,
     }
 }

@@ -2,21 +2,26 @@
 //!
 //! Owns the sequence and the timing. Never gives up on a batch: it is sent until it is answered.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
-use super::desk::Said;
+use super::said::Said;
 use super::{Proof, Room};
 use crate::clock;
-use crate::line::{Batch, Done, Known, Reply, Taken, View};
+use crate::line::{Batch, Done, Known, MAX_STEPS, MAX_TOLD, Reply, Report, Taken, View};
 use crate::store::{Store, StoreError};
 
 /// Between two exchanges at least: 200 a second are enough for anybody, and what a crowd says in 5 ms is
-/// one batch.
+/// one batch. More if there is much to say or many nodes say it: see [`pause`].
 const PAUSE: Duration = Duration::from_millis(5);
+/// What an exchange takes of a Redis on a quiet core, measured with 3,000,000 waiting: one that says nothing, and each
+/// item that needs a command of its own, of the dearest kind (claims all over the line, joins with a device and a user).
+const EXCHANGE: Duration = Duration::from_micros(200);
+const ITEM: Duration = Duration::from_micros(25);
 /// Between two exchanges at most while anybody waits or is inside: a quarter of what the room's clock takes
 /// for an outage.
 const BEAT: Duration = Duration::from_millis(500);
@@ -25,8 +30,31 @@ const BEAT: Duration = Duration::from_millis(500);
 const IDLE: Duration = Duration::from_millis(1_500);
 /// Nobody is there if nobody has asked for this long.
 const QUIET: Duration = Duration::from_secs(10);
-/// Between two tries at a store that does not answer.
-const RETRY: Duration = Duration::from_millis(200);
+/// How long the store may take to answer: longer than any exchange takes, and three times that is less than visitors
+/// are let wait.
+const DEADLINE: Duration = Duration::from_millis(1_500);
+/// Who is at the head of the line, and whom it called from there, is told once a second.
+const HEAD: Duration = Duration::from_secs(1);
+/// How old what a node tells may be while its store answers: the way back of the answer it tells from, the time until it asks
+/// again, and the whole of the next exchange, with what is told less often. So much may lie between two nodes: somebody may
+/// be told to wait for so long after one node has called somebody behind them. The line itself knows one order.
+pub const SPREAD: Duration = HEAD
+    .saturating_add(DEADLINE)
+    // The pause is a part of it, however many nodes speak.
+    .saturating_add(BEAT)
+    .saturating_add(DEADLINE);
+/// The same for a node that loses its store: it tells what it knew until it has failed `FAILURES` times. Then it is
+/// away, and tells nobody to wait for a turn.
+pub const SPREAD_LOSING: Duration = SPREAD
+    .saturating_add(DEADLINE.saturating_mul(FAILURES - 1))
+    .saturating_add(RETRY.saturating_mul(2_u32.pow(FAILURES - 1) - 1));
+/// Errors, or answers that did not come, after which the store is away. One may be a connection that broke, two a
+/// failover.
+const FAILURES: u32 = 3;
+/// Between two tries at a store that does not answer: at first, and at most. A store that is back is noticed within a second,
+/// and one that is struggling is not asked more often than a quiet one.
+const RETRY: Duration = Duration::from_millis(100);
+const RETRY_MAX: Duration = Duration::from_secs(1);
 
 impl Room {
     /// Talks to the store for as long as it is polled. A room has one driver on a node.
@@ -37,37 +65,49 @@ impl Room {
             if said.is_asked() {
                 asked = Instant::now();
             }
-            self.converse(store, said).await;
-            sleep(PAUSE).await;
-            if !self.desk().is_empty() {
-                continue; // More than one batch could carry.
-            }
+            let items = said.batch.items();
+            let more = self.converse(store, said).await;
+            self.find();
             let counts = *self.view.load().counts();
+            let duties = if counts.backlog { MAX_STEPS } else { 0 };
+            let pause = pause(items + duties, counts.nodes);
+            sleep(pause).await;
+            if more || !self.desk().is_empty() {
+                continue; // More than one exchange could do, or one batch carry.
+            }
             let anybody = counts.waiting + counts.admitted + counts.inside > 0;
             let beat = if anybody || asked.elapsed() < QUIET { BEAT } else { IDLE };
-            let _ = timeout(beat, self.said.notified()).await;
+            let _ = timeout(beat - pause, self.said.notified()).await;
         }
     }
 
-    /// One batch, until the line has taken it.
-    async fn converse(&self, store: &dyn Store, mut said: Said) {
+    /// One batch, until the line has taken it; whether there is more to do, or to hear.
+    async fn converse(&self, store: &dyn Store, mut said: Said) -> bool {
+        let mut reports = VecDeque::new();
         loop {
             self.address(&mut said.batch);
-            let Some(reply) = self.exchange(store, &said.batch).await else { return };
+            let Some(reply) = self.exchange(store, &mut said).await else { return false };
             self.absorb(&reply, &said.batch);
             match reply.taken {
                 Taken::Applied | Taken::Repeated => {
                     let unwanted = said.told(&reply);
                     self.desk().leave_again(reply.counts.epoch, unwanted);
-                    return;
+                    return reply.counts.backlog || reply.update.ended.len() >= MAX_TOLD;
                 }
                 // Never, while a room has one driver; asked again it would be as before.
-                Taken::Superseded => return,
+                Taken::Superseded => return false,
                 Taken::Unconfigured => said.batch.offer = Some(self.desk().standing_offer()),
                 Taken::Settling { left_ms } => {
                     said.batch.offer = Some(self.desk().standing_offer());
-                    said.batch.known.report = Some(Box::new(self.view.load().report()));
-                    sleep(Duration::from_millis(left_ms).clamp(PAUSE, BEAT)).await;
+                    if reports.is_empty() {
+                        reports = self.view.load().report().parts().into();
+                    }
+                    let report = reports.pop_front();
+                    let items = report.as_ref().map_or(0, Report::items);
+                    said.batch.known.report = report.map(Box::new);
+                    let left = Duration::from_millis(left_ms).clamp(PAUSE, BEAT);
+                    let next = pause(items, self.view.load().counts().nodes);
+                    sleep(if reports.is_empty() { left } else { next }).await;
                 }
             }
         }
@@ -88,26 +128,38 @@ impl Room {
         (batch.node, batch.have) = (self.node, view.have());
     }
 
-    /// The same batch until the store answers; `None` if it never will.
-    async fn exchange(&self, store: &dyn Store, batch: &Batch) -> Option<Reply> {
+    /// The same batch until the store answers; `None` if it never will. After [`FAILURES`] in a row nobody
+    /// waits for that any more.
+    async fn exchange(&self, store: &dyn Store, said: &mut Said) -> Option<Reply> {
+        let since = Instant::now();
+        let (mut failures, mut outgrown) = (0, false);
         loop {
-            match store.exchange(&self.name, batch.clone()).await {
-                Ok(reply) => return Some(reply),
-                Err(error @ (StoreError::Room { .. } | StoreError::Batch(_))) => {
+            let asked = timeout(DEADLINE, store.exchange(&self.name, said.batch.clone())).await;
+            let error = match asked {
+                Ok(Ok(reply)) => return Some(reply),
+                Ok(Err(error @ (StoreError::Room { .. } | StoreError::Batch(_)))) => {
                     tracing::error!(event_id = self.name, %error, "a batch was refused and is dropped");
                     return None;
                 }
-                Err(error) => {
-                    tracing::warn!(event_id = self.name, %error, "the store did not answer");
-                    sleep(RETRY).await;
+                Ok(Err(error)) => {
+                    outgrown = matches!(error, StoreError::NewerLayout { .. });
+                    error.to_string()
                 }
+                Err(_) => format!("no answer in {} ms", DEADLINE.as_millis()),
+            };
+            tracing::debug!(event_id = self.name, error, "the store did not answer");
+            failures += 1;
+            if failures >= FAILURES {
+                self.lose(since, &error, outgrown, said);
             }
+            sleep((RETRY * 2_u32.pow(failures.min(5) - 1)).min(RETRY_MAX)).await;
         }
     }
 
     fn absorb(&self, reply: &Reply, batch: &Batch) {
         let ahead_ms = reply.wall_ms.cast_signed() - clock::now_ms().cast_signed();
         self.ahead_ms.store(ahead_ms, Ordering::Relaxed);
+        self.note_heard();
         let mut view = View::clone(&self.view.load());
         view.absorb(reply);
         if batch.epoch == reply.counts.epoch {
@@ -117,10 +169,47 @@ impl Room {
         }
         let mut desk = self.desk();
         desk.enter_epoch(view.counts().epoch);
+        if self.is_away() && matches!(reply.taken, Taken::Applied | Taken::Repeated) {
+            desk.memo.vouch(&view);
+        }
         if let Some(settings) = view.settings() {
             desk.turn_period(Duration::from_millis(settings.period_ms()));
         }
         drop(desk);
-        self.view.store(Arc::new(view));
+        self.share.follow(&view);
+        self.publish(Arc::new(view), reply);
+    }
+}
+
+/// How long a node is silent after an exchange with so many items: twice what its like take of the store if every node says
+/// as much, so that a room keeps a Redis busy for a third of the time at most. By what was said, not by how long the answer
+/// took: a slow link is no load. Never longer than the room's clock may wait.
+fn pause(items: usize, nodes: u64) -> Duration {
+    let items = u32::try_from(items).unwrap_or(u32::MAX);
+    let work = EXCHANGE.saturating_add(ITEM.saturating_mul(items));
+    let nodes = u32::try_from(nodes.max(1)).unwrap_or(u32::MAX);
+    work.saturating_mul(2).saturating_mul(nodes).clamp(PAUSE, BEAT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::line::MAX_ITEMS;
+
+    #[test]
+    fn the_pause_grows_with_what_was_said_and_with_who_else_speaks() {
+        assert_eq!(pause(0, 0), PAUSE, "before anything is known");
+        assert_eq!(pause(0, 1), PAUSE);
+        assert_eq!(pause(80, 1), PAUSE, "200 µs and 80 times 25 µs, twice");
+        assert_eq!(pause(100, 1), Duration::from_micros(5_400));
+        assert_eq!(pause(100, 10), Duration::from_micros(54_000));
+        assert_eq!(pause(0, 20), Duration::from_micros(8_000), "twenty that have nothing to say");
+        assert_eq!(pause(MAX_ITEMS, 1_000), BEAT, "nobody waits longer for their turn");
+        assert_eq!(pause(usize::MAX, u64::MAX), BEAT);
+        for (items, nodes) in [(MAX_ITEMS, 1), (MAX_ITEMS, 8), (50, 30)] {
+            let busy = (EXCHANGE + ITEM * items as u32) * nodes as u32;
+            let share = busy.as_secs_f64() / (pause(items, nodes) + busy).as_secs_f64();
+            assert!(share < 0.34, "{items} items of {nodes} nodes: {share}");
+        }
     }
 }

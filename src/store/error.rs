@@ -6,6 +6,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::redis::{BadAddress, Trouble};
 use crate::line::BadBatch;
 use crate::name::ROOM_RULE;
 
@@ -14,8 +15,8 @@ use crate::name::ROOM_RULE;
 pub enum StoreError {
     /// No such store.
     #[error(
-        "\"{url}\" names no store: write \"memory:\" for one that ends with the process, or \
-         \"embedded:PATH\" for one in a file"
+        "\"{url}\" names no store: write \"memory:\" for one that ends with the process, \
+         \"embedded:PATH\" for one in a file, or \"redis://HOST:6379\" for one that nodes share"
     )]
     Scheme {
         /// What was asked for.
@@ -32,6 +33,19 @@ pub enum StoreError {
     /// The batch can't be applied at all. Nothing was touched.
     #[error(transparent)]
     Batch(#[from] BadBatch),
+
+    /// No such Redis can be. The url itself is not shown: it may hold a password.
+    #[error("the store's url {0}")]
+    Address(#[from] BadAddress),
+
+    /// A Redis, or the way to it. Nobody knows what was done, unless the trouble says so.
+    #[error("{address}: {trouble}")]
+    Redis {
+        /// Whose, without what opens it.
+        address: String,
+        /// What is the matter.
+        trouble: Trouble,
+    },
 
     /// Another process, or another handle of this one, has the file.
     #[error(
@@ -127,6 +141,28 @@ pub enum StoreError {
         path: PathBuf,
         /// What came out otherwise.
         what: String,
+    },
+
+    /// The room is in Redis in a newer layout. Nothing was touched.
+    #[error(
+        "the room is kept by a newer version of Anteroom (layout {found} in Redis, this one knows up to \
+         {known}): start that version"
+    )]
+    NewerLayout {
+        /// The layout of the room's keys.
+        found: u32,
+        /// The newest this program reads.
+        known: u32,
+    },
+
+    /// Redis answered, but not what the script says.
+    #[error(
+        "the answer from Redis makes no sense ({what}): another program may write to keys that begin with \
+         \"anteroom:\". Give Anteroom a Redis, or names, of its own"
+    )]
+    Answer {
+        /// Which part of it.
+        what: &'static str,
     },
 
     /// A write failed, now or earlier. What was answered is kept; what is in memory is ahead of the

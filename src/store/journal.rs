@@ -104,7 +104,7 @@ pub(super) fn print(reply: &Reply) -> Result<[u8; 8], rmp_serde::encode::Error> 
     struct Told<'a>(
         &'a crate::line::Taken,
         &'a Option<crate::line::Offered>,
-        [&'a [crate::line::Done]; 2],
+        [&'a [crate::line::Done]; 3],
         [&'a [crate::line::Claimed]; 4],
         &'a [crate::line::Commanded],
         &'a [crate::line::Joined],
@@ -113,7 +113,7 @@ pub(super) fn print(reply: &Reply) -> Result<[u8; 8], rmp_serde::encode::Error> 
     let told = Told(
         &reply.taken,
         &reply.offered,
-        [&reply.leaves, &reply.ends],
+        [&reply.leaves, &reply.ends, &reply.spends],
         [&reply.renewals, &reply.returns, &reply.vouched, &reply.claims],
         &reply.commands,
         &reply.joins,

@@ -126,8 +126,9 @@ fn only_seen(batch: &Batch) -> bool {
         claims,
         commands,
         joins,
+        spends,
     } = batch;
-    let lists = [leaves, returns, vouched, claims];
+    let lists = [leaves, returns, vouched, claims, spends];
     offer.is_none()
         && ends.is_empty()
         && renewals.is_empty()
@@ -139,5 +140,16 @@ fn only_seen(batch: &Batch) -> bool {
 /// What must never be told and then forgotten. Who is here, and the clock, may: a crash gives both back a
 /// second late.
 fn lasting(counts: Counts) -> Counts {
-    Counts { clock_ms: 0, waiting: 0, dropped: 0, turns_1m: 0, turns_10m: 0, ..counts }
+    Counts {
+        clock_ms: 0,
+        waiting: 0,
+        dropped: 0,
+        turns_1m: 0,
+        turns_10m: 0,
+        nodes: 0,
+        swept_by: 0,
+        swept_ms: 0,
+        backlog: false,
+        ..counts
+    }
 }

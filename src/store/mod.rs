@@ -7,6 +7,7 @@
 //! |---|---|---|
 //! | `memory:` | until the process ends | tests, trying things out |
 //! | `embedded:PATH` | in one file, across crashes | one node that needs nothing but itself |
+//! | `redis://…` and its like | in a Redis | any number of nodes |
 //!
 //! # The contract
 //!
@@ -29,8 +30,9 @@
 //!    than before means that it may have lost something, and the line settles.
 //! 7. **A room begins with its first exchange.** Names are given by operators, never by visitors, so
 //!    there are few; [`crate::name`] says what may be one.
-//! 8. **Nothing blocks.** The future may wait for a disk or a network, never a thread for it; it needs no
-//!    particular runtime.
+//! 8. **Nothing blocks.** The future may wait for a disk or a network, never a thread for it. It needs no
+//!    particular runtime, unless the store is a Redis, whose sockets and deadlines are tokio's: a connection
+//!    lives in the runtime of whoever needed it first, and once that has ended the next one opens its own.
 
 mod backend;
 mod embedded;
@@ -42,6 +44,7 @@ mod journal;
 mod lines;
 mod memory;
 mod opening;
+pub mod redis;
 mod writer;
 
 use std::fmt;
@@ -53,6 +56,9 @@ use std::sync::Arc;
 pub use embedded::{Embedded, Recovery};
 pub use error::StoreError;
 pub use memory::Memory;
+pub use redis::{Access, Redis};
+
+use redis::Address;
 
 use crate::line::{Batch, Reply};
 use crate::name;
@@ -94,11 +100,11 @@ pub struct Opened {
     pub secret: Option<Secret>,
 }
 
-/// Opens the store a url names.
+/// Opens the store a url names, with `access` if it is a Redis: that need not be there yet.
 ///
 /// # Errors
 /// An unknown scheme, or whatever hinders the store; the sentence says what to do.
-pub fn open(url: &str, opening: Opening) -> Result<Opened, StoreError> {
+pub async fn open(url: &str, access: Access, opening: Opening) -> Result<Opened, StoreError> {
     match url.split_once(':') {
         Some(("memory", "")) => Ok(Opened {
             secret: Some(opening.secret),
@@ -107,6 +113,11 @@ pub fn open(url: &str, opening: Opening) -> Result<Opened, StoreError> {
         Some(("embedded", path)) if !path.is_empty() => {
             let store = Embedded::open(Path::new(path), opening)?;
             Ok(Opened { secret: Some(store.signing_secret()), store: Arc::new(store) })
+        }
+        Some((scheme, _)) if Address::is_scheme(scheme) => {
+            let store = Redis::new(Address::parse(url)?.with(access)?)?;
+            store.check().await?;
+            Ok(Opened { secret: None, store: Arc::new(store) })
         }
         _ => Err(StoreError::Scheme { url: url.to_owned() }),
     }

@@ -64,6 +64,8 @@ pub struct Pass<'a> {
     pub expires_at: u64,
     /// See [`RoomKeys::nonce`](super::RoomKeys::nonce).
     pub nonce: Cow<'a, str>,
+    /// What it is bound to, see [`RoomKeys::bind`](super::RoomKeys::bind); `None`: to nothing.
+    pub bind: Option<Cow<'a, str>>,
 }
 
 /// A ticket's claims as they are written.
@@ -106,6 +108,8 @@ struct PassClaims<'a> {
     expires_at: u64,
     #[serde(borrow)]
     nonce: Text<'a>,
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    bind: Option<Text<'a>>,
     exp: u64,
 }
 
@@ -197,6 +201,7 @@ impl<'a> Pass<'a> {
             ("class", Some(&self.class)),
             ("slot", self.slot.as_ref()),
             ("nonce", Some(&self.nonce)),
+            ("bind", self.bind.as_ref()),
         ])?;
         ids([("device_id", self.device_id.as_ref()), ("user_id", self.user_id.as_ref())])?;
         Ok(json(&PassClaims {
@@ -211,6 +216,7 @@ impl<'a> Pass<'a> {
             admitted_at: self.admitted_at,
             expires_at: self.expires_at,
             nonce: lend(&self.nonce),
+            bind: self.bind.as_deref().map(lend),
             exp: self.expires_at,
         }))
     }
@@ -243,6 +249,7 @@ impl<'a> Pass<'a> {
         let expires_at = reader.seconds()?;
         reader.expect(r#","nonce":""#)?;
         let nonce = reader.text()?.into();
+        let bind = reader.text_after(r#","bind":""#)?.map(Cow::Borrowed);
         reader.expect(r#","exp":"#)?;
         if reader.seconds()? != expires_at {
             return None;
@@ -260,6 +267,7 @@ impl<'a> Pass<'a> {
             admitted_at,
             expires_at,
             nonce,
+            bind,
         })
     }
 
@@ -286,6 +294,7 @@ impl<'a> Pass<'a> {
             admitted_at: claims.admitted_at,
             expires_at: claims.expires_at,
             nonce: claims.nonce.0,
+            bind: claims.bind.map(|text| text.0),
         })
     }
 }
@@ -302,15 +311,15 @@ impl Serialize for Text<'_> {
     }
 }
 
-fn lend(text: &str) -> Text<'_> {
+pub(super) fn lend(text: &str) -> Text<'_> {
     Text(Cow::Borrowed(text))
 }
 
-fn json(claims: &impl Serialize) -> Vec<u8> {
+pub(super) fn json(claims: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(claims).expect("strings and whole numbers are always JSON")
 }
 
-fn numbers<const N: usize>(fields: [(&'static str, u64); N]) -> Result<(), SignError> {
+pub(super) fn numbers<const N: usize>(fields: [(&'static str, u64); N]) -> Result<(), SignError> {
     match fields.into_iter().find(|(_, number)| *number > MAX_NUMBER) {
         Some((name, _)) => Err(SignError::LargeNumber(name)),
         None => Ok(()),
@@ -324,7 +333,7 @@ fn names<const N: usize>(fields: [Field<'_, '_>; N]) -> Result<(), SignError> {
     longer_than(MAX_NAME, fields).map_or(Ok(()), |name| Err(SignError::LongName(name)))
 }
 
-fn ids<const N: usize>(fields: [Field<'_, '_>; N]) -> Result<(), SignError> {
+pub(super) fn ids<const N: usize>(fields: [Field<'_, '_>; N]) -> Result<(), SignError> {
     longer_than(MAX_ID, fields).map_or(Ok(()), |name| Err(SignError::LongId(name)))
 }
 
@@ -333,7 +342,7 @@ fn longer_than<const N: usize>(limit: usize, fields: [Field<'_, '_>; N]) -> Opti
     fields.into_iter().find(long).map(|(name, _)| name)
 }
 
-fn small<const N: usize>(numbers: [u64; N]) -> Result<(), TokenError> {
+pub(super) fn small<const N: usize>(numbers: [u64; N]) -> Result<(), TokenError> {
     match numbers.into_iter().all(|number| number <= MAX_NUMBER) {
         true => Ok(()),
         false => Err(TokenError::Claims("have a number beyond 2^53 - 1")),

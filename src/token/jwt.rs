@@ -23,13 +23,15 @@ pub const MAX_TOKEN: usize = 2048;
 /// The 32 bytes of an HMAC-SHA256 in base64url.
 const SIGNATURE: usize = 43;
 
-/// Which of the two a token is.
+/// Which of the three a token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// A place in the line.
     Ticket,
     /// The right to be inside.
     Pass,
+    /// A time of arrival, for want of a place.
+    Provisional,
 }
 
 impl Kind {
@@ -39,11 +41,12 @@ impl Kind {
         match self {
             Self::Ticket => "anteroom-ticket",
             Self::Pass => "anteroom-pass",
+            Self::Provisional => "anteroom-provisional",
         }
     }
 
     fn of(typ: &str) -> Option<Self> {
-        [Self::Ticket, Self::Pass].into_iter().find(|kind| kind.typ() == typ)
+        [Self::Ticket, Self::Pass, Self::Provisional].into_iter().find(|kind| kind.typ() == typ)
     }
 
     /// The envelope for tokens of this kind, under any of the keys. The first signs.

@@ -40,10 +40,12 @@ pub(super) const MAX_KEY_ID: usize = 32;
 pub(super) enum Purpose {
     Ticket,
     Pass,
+    Provisional,
     Nonce,
     Visitor,
     Subject,
     Reference,
+    Bind,
 }
 
 impl Purpose {
@@ -51,10 +53,12 @@ impl Purpose {
         match self {
             Self::Ticket => "ticket",
             Self::Pass => "pass",
+            Self::Provisional => "provisional",
             Self::Nonce => "nonce",
             Self::Visitor => "visitor",
             Self::Subject => "subject",
             Self::Reference => "reference",
+            Self::Bind => "bind",
         }
     }
 }
@@ -187,8 +191,10 @@ impl KeyRing {
         Ok(RoomKeys::prepare(
             PassKeys::prepare(room, passes.chain(derived(Purpose::Pass))),
             Kind::Ticket.envelope(derived(Purpose::Ticket)),
+            Kind::Provisional.envelope(derived(Purpose::Provisional)),
             [Purpose::Nonce, Purpose::Visitor, Purpose::Subject, Purpose::Reference]
                 .map(|purpose| first.derived_mac(purpose, room)),
+            derived(Purpose::Bind).map(|(_, mac)| mac).collect(),
         ))
     }
 

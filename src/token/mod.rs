@@ -1,7 +1,8 @@
 //! Tickets and passes: the state a visitor carries, signed.
 //!
-//! A [`Ticket`] proves a place in a room's line, a [`Pass`] the right to be inside until it expires.
-//! Both are JSON Web Tokens (JWT, RFC 7519) signed with HMAC-SHA256 (`HS256`), so any JWT library
+//! A [`Ticket`] proves a place in a room's line, a [`Pass`] the right to be inside until it expires, and a
+//! [`Provisional`] ticket when somebody came while there was no line to be asked.
+//! All are JSON Web Tokens (JWT, RFC 7519) signed with HMAC-SHA256 (`HS256`), so any JWT library
 //! verifies a pass with the room's pass key and without asking us:
 //!
 //! ```text
@@ -41,6 +42,7 @@
 //!     admitted_at: 1_800_000_000,
 //!     expires_at: 1_800_000_300,
 //!     nonce: sale.nonce(1, 7).into(),
+//!     bind: None,
 //! };
 //! let token = sale.sign_pass(&pass)?;
 //! let now_ms = 1_800_000_010_000;
@@ -54,6 +56,7 @@ mod claims;
 mod error;
 mod jwt;
 mod key;
+mod provisional;
 mod reference;
 mod room;
 
@@ -61,5 +64,6 @@ pub use claims::{MAX_ID, MAX_NAME, MAX_NUMBER, Pass, Ticket};
 pub use error::{KeyError, SignError, TokenError};
 pub use jwt::{Kind, MAX_TOKEN, Scratch, Unproven};
 pub use key::{Key, KeyRing, MIN_SECRET, Secret};
+pub use provisional::Provisional;
 pub use reference::REFERENCE;
 pub use room::{PassKeys, RoomKeys, Token};

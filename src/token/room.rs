@@ -1,4 +1,4 @@
-//! A room's keys, ready for use: what signs and verifies its tickets and passes.
+//! A room's keys, ready for use: what signs and verifies its tickets, provisional ones too, and passes.
 //!
 //! Prepared once a room and shared by all threads; nothing in here changes afterwards.
 
@@ -10,6 +10,7 @@ use super::claims::{Pass, Ticket, opening};
 use super::error::{KeyError, SignError, TokenError};
 use super::jwt::{Envelope, Kind, Scratch, Unproven};
 use super::key::{HmacSha256, Key, check_ids, check_room};
+use super::provisional::Provisional;
 use super::reference::{REFERENCE, References};
 
 /// The bytes kept of an HMAC that only has to be unlike all others: 128 bits, 22 characters.
@@ -20,26 +21,37 @@ const SHORT: usize = 16;
 pub struct RoomKeys {
     passes: PassKeys,
     tickets: Envelope,
+    provisionals: Envelope,
     nonce: HmacSha256,
     visitor: HmacSha256,
     subject: HmacSha256,
     references: References,
+    /// Of every signing key, the first first: what is bound stays so when keys change.
+    binds: Vec<HmacSha256>,
 }
 
-/// A token of either kind.
+/// A token of any kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Token<'a> {
     /// A place.
     Ticket(Ticket<'a>),
     /// The right to be inside.
     Pass(Pass<'a>),
+    /// A time of arrival.
+    Provisional(Provisional<'a>),
 }
 
 impl RoomKeys {
-    pub(super) fn prepare(passes: PassKeys, tickets: Envelope, derived: [HmacSha256; 4]) -> Self {
+    pub(super) fn prepare(
+        passes: PassKeys,
+        tickets: Envelope,
+        provisionals: Envelope,
+        derived: [HmacSha256; 4],
+        binds: Vec<HmacSha256>,
+    ) -> Self {
         let [nonce, visitor, subject, reference] = derived;
         let references = References::new(reference);
-        Self { passes, tickets, nonce, visitor, subject, references }
+        Self { passes, tickets, provisionals, nonce, visitor, subject, references, binds }
     }
 
     /// The room's name, the `event_id` of its tokens.
@@ -64,6 +76,14 @@ impl RoomKeys {
         self.passes.envelope.seal(&pass.write(self.room())?)
     }
 
+    /// A provisional ticket's token.
+    ///
+    /// # Errors
+    /// When a field is over its limit.
+    pub fn sign_provisional(&self, provisional: &Provisional<'_>) -> Result<String, SignError> {
+        self.provisionals.seal(&provisional.write(self.room())?)
+    }
+
     /// What a ticket says, if a key of this room signed it. Its epoch and age are the caller's to judge.
     ///
     /// # Errors
@@ -75,6 +95,19 @@ impl RoomKeys {
     ) -> Result<Ticket<'s>, TokenError> {
         let claims = self.tickets.open(token, scratch)?;
         Ticket::read(claims, self.room(), &self.passes.opening)
+    }
+
+    /// What a provisional ticket says, if a key of this room signed it. Its age is the caller's to judge.
+    ///
+    /// # Errors
+    /// What is wrong with it, the first thing found.
+    pub fn verify_provisional<'s>(
+        &self,
+        token: &[u8],
+        scratch: &'s mut Scratch,
+    ) -> Result<Provisional<'s>, TokenError> {
+        let claims = self.provisionals.open(token, scratch)?;
+        Provisional::read(claims, self.room())
     }
 
     /// What a pass says, see [`PassKeys::verify_pass`].
@@ -90,7 +123,7 @@ impl RoomKeys {
         self.passes.verify_pass(token, now_ms, scratch)
     }
 
-    /// What a ticket or a pass says, whichever it is; of a pass also after it has run out.
+    /// What a token says, whichever it is; of a pass also after it has run out.
     ///
     /// # Errors
     /// What is wrong with it, the first thing found.
@@ -107,6 +140,7 @@ impl RoomKeys {
         match kind {
             Kind::Ticket => self.verify_ticket(token, scratch).map(Token::Ticket),
             Kind::Pass => self.verify_pass(token, 0, scratch).map(Token::Pass),
+            Kind::Provisional => self.verify_provisional(token, scratch).map(Token::Provisional),
         }
     }
 
@@ -132,6 +166,21 @@ impl RoomKeys {
     #[must_use]
     pub fn visitor(&self, epoch: u64, num: u64) -> String {
         short(&self.visitor, epoch, num)
+    }
+
+    /// What binds a pass to these: a hash of them under the room's key, 22 characters.
+    #[must_use]
+    pub fn bind(&self, to: &[Option<&[u8]>]) -> String {
+        let mac = self.binds.first().map(|mac| bound(mac, to));
+        mac.map_or_else(String::new, |mac| B64.encode(&mac.finalize().into_bytes()[..SHORT]))
+    }
+
+    /// Whether that is what binds a pass to these, by any of the room's keys. Compared in constant time.
+    #[must_use]
+    pub fn is_bound(&self, bind: &str, to: &[Option<&[u8]>]) -> bool {
+        let Ok(hash) = B64.decode(bind) else { return false };
+        let fits = |mac| bound(mac, to).verify_truncated_left(&hash).is_ok();
+        hash.len() == SHORT && self.binds.iter().any(fits)
     }
 
     /// What a number is called where it proves nothing: `queue_ref`, "q_" and twelve characters.
@@ -198,6 +247,17 @@ impl PassKeys {
         }
         Ok(pass)
     }
+}
+
+/// Under a key: whether each is there, how long it is, and what it is. So no two lists look the same.
+fn bound(mac: &HmacSha256, to: &[Option<&[u8]>]) -> HmacSha256 {
+    to.iter().fold(mac.clone(), |mac, one| match one {
+        None => mac.chain_update([0]),
+        Some(bytes) => mac
+            .chain_update([1])
+            .chain_update((bytes.len() as u64).to_be_bytes())
+            .chain_update(bytes),
+    })
 }
 
 /// Two numbers under a key, 22 characters. Both have a fixed width, so no two pairs look the same.

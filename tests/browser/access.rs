@@ -1,11 +1,13 @@
 //! Every page can be read by everybody: light and dark, on a phone, in long and in backward languages, without a
 //! complaint of the browser's.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use super::Crowd;
 use super::driver::Browser;
 use super::gallery::{Gallery, PAGES};
 use super::manner::{DESK, PHONE, Screen};
+use crate::support::{Gateway, Origin};
 
 /// The narrowest that people have, and what zooming to 400 % makes of a desk (WCAG 1.4.10).
 const NARROW: Screen = Screen { width: 320, height: 640, mobile: true };
@@ -37,7 +39,14 @@ fn every_page_passes_axe_in_light_and_dark_fits_a_phone_and_complains_of_nothing
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    let hosts = [gallery.gateway.addr(), gallery.relay.addr(), gallery.origin.address()];
+    let [closed, held] = &gallery.lost;
+    let hosts = [
+        gallery.gateway.addr(),
+        gallery.relay.addr(),
+        gallery.origin.address(),
+        closed.address(),
+        held.address(),
+    ];
     let known = |url: &String| {
         hosts.iter().any(|host| url.starts_with(&format!("http://{host}/")))
             || url.starts_with("http://localhost:")
@@ -81,7 +90,47 @@ fn fits(language: &str, direction: &str) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// The live region is empty until there is something to hear, and says it once: what a screen reader is given by Chromium.
+#[test]
+fn whoever_cannot_see_the_page_hears_that_it_is_their_turn() {
+    let origin = Origin::start();
+    let gateway = Gateway::before(&origin).room("sale", "max_active = 1").start();
+    let mut crowd = Crowd::before(&gateway, 0);
+    let browser = Browser::start();
+    browser.visit(&gateway, "/");
+    browser.waits();
+    // A form that was not sent: the page stays for a moment when the turn comes.
+    browser.submit(&gateway, "/order");
+    browser.until("the page keeps itself current", || browser.is("unsent") && browser.is("live"));
+    assert_eq!(browser.heard(), [""], "one region, and nothing to hear yet");
+    crowd.ends();
+    browser.until("the turn is announced", || browser.heard() == ["It is your turn"]);
+    browser.gets_in();
+}
+
 impl Browser {
+    /// What the live regions of the page say, as assistive technology is told: politely, and whole.
+    #[track_caller]
+    fn heard(&self) -> Vec<String> {
+        let tree = self.cdp("Accessibility.getFullAXTree", json!({}));
+        let nodes = tree["nodes"].as_array().cloned().unwrap_or_default();
+        let regions = nodes.iter().filter(|node| {
+            let says = |name: &str, value: &str| {
+                let properties = node["properties"].as_array().into_iter().flatten();
+                let mut named = properties.filter(|property| property["name"] == name);
+                named.any(|property| property["value"]["value"] == value)
+            };
+            node["role"]["value"] == "status" && says("live", "polite")
+        });
+        let name = |id: &Value| {
+            let child = nodes.iter().find(|node| node["nodeId"] == *id);
+            let name = child.and_then(|node| node["name"]["value"].as_str());
+            name.unwrap_or_default().to_owned()
+        };
+        let texts = regions.map(|node| node["childIds"].as_array().into_iter().flatten().map(name));
+        texts.map(|parts| parts.collect::<String>()).collect()
+    }
+
     /// What does not fit into the window.
     #[track_caller]
     fn misfits(&self) -> Vec<String> {

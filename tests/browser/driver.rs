@@ -21,8 +21,8 @@ use crate::support::{Gateway, PATIENCE};
 /// How long a command may take: starting a browser on a machine that builds beside it takes a while.
 const PATIENT: Duration = Duration::from_secs(60);
 
-/// No crash reports, no updates, no first-run pages, nobody called.
-const FLAGS: [&str; 14] = [
+/// No crash reports, no updates, no first-run pages, nobody called. A test's certificate is signed by nobody.
+const FLAGS: [&str; 15] = [
     "--headless",
     "--no-sandbox",
     "--disable-gpu",
@@ -36,6 +36,7 @@ const FLAGS: [&str; 14] = [
     "--disable-default-apps",
     "--disable-crash-reporter",
     "--disable-breakpad",
+    "--ignore-certificate-errors",
     "--window-size=1280,900",
 ];
 
@@ -48,11 +49,13 @@ pub struct Setup {
     pub scripts: bool,
     /// Whether sites may keep cookies.
     pub cookies: bool,
+    /// Whether they may keep the same ones inside pages of other sites.
+    pub tracking: bool,
 }
 
 impl Default for Setup {
     fn default() -> Setup {
-        Setup { languages: "en-US,en", scripts: true, cookies: true }
+        Setup { languages: "en-US,en", scripts: true, cookies: true, tracking: true }
     }
 }
 
@@ -148,6 +151,12 @@ impl Browser {
     #[track_caller]
     pub fn visit(&self, gateway: &Gateway, path: &str) {
         self.open(&format!("http://{}{path}", gateway.addr()));
+    }
+
+    /// Opens a path at the gateway, over TLS.
+    #[track_caller]
+    pub fn visit_secure(&self, gateway: &Gateway, path: &str) {
+        self.open(&secure_url(gateway, path));
     }
 
     /// Opens another tab and goes on there.
@@ -288,6 +297,11 @@ impl Drop for Session {
     }
 }
 
+/// The address of a path at the gateway, over TLS, by a name that its certificate has.
+pub fn secure_url(gateway: &Gateway, path: &str) -> String {
+    format!("https://localhost:{}{path}", gateway.tls_addr().port())
+}
+
 fn port(line: &str) -> Option<u16> {
     line.split_once("started successfully on port ")?.1.trim_end_matches('.').trim().parse().ok()
 }
@@ -307,6 +321,8 @@ fn capabilities(setup: &Setup, profile: &TempDir) -> Value {
                 "intl.accept_languages": setup.languages,
                 "profile.default_content_setting_values.javascript": allowed(setup.scripts),
                 "profile.default_content_setting_values.cookies": allowed(setup.cookies),
+                "profile.block_third_party_cookies": !setup.tracking,
+                "profile.cookie_controls_mode": if setup.tracking { 0 } else { 1 },
             },
         },
     } } })

@@ -7,10 +7,11 @@ use serde_json::{Value, json};
 use super::Crowd;
 use super::driver::Browser;
 use super::relay::Relay;
-use crate::support::{Gateway, Origin, Request, Visitor};
+use crate::support::shaky::Manner;
+use crate::support::{CutOff, Gateway, Origin, Request, Visitor};
 
 /// Its pages.
-pub const PAGES: [&str; 17] = [
+pub const PAGES: [&str; 19] = [
     "waiting",
     "paused",
     "unsent",
@@ -22,6 +23,8 @@ pub const PAGES: [&str; 17] = [
     "closed",
     "full",
     "busy",
+    "lost",
+    "arrived",
     "down",
     "slow",
     "frame",
@@ -36,6 +39,8 @@ pub struct Gallery {
     pub gateway: Gateway,
     pub relay: Relay,
     elsewhere: Origin,
+    /// Without a store: one that takes nobody, one that records arrivals.
+    pub lost: [CutOff; 2],
     _crowd: Crowd,
     _full: Vec<Visitor>,
 }
@@ -77,7 +82,9 @@ impl Gallery {
         }
         Visitor::new(&gateway).open("/busy/");
         let relay = Relay::to(&gateway);
-        Gallery { origin, gateway, relay, elsewhere, _crowd: crowd, _full: full }
+        let lost = ["on_loss = \"closed\"", ""]
+            .map(|on_loss| CutOff::starting(&origin, "max_active = 1", on_loss, Manner::Refusing));
+        Gallery { origin, gateway, relay, elsewhere, lost, _crowd: crowd, _full: full }
     }
 
     /// Opens a page in a browser, which comes as somebody new.
@@ -149,6 +156,14 @@ impl Gallery {
                 browser.open(&format!("http://{}/", self.origin.address()));
                 browser.submit(&self.gateway, "/order");
                 browser.until(page, || browser.sees("h1").is_some() && browser.path() == "/order");
+            }
+            "lost" => {
+                browser.open(&self.lost[0].url("/"));
+                state("error");
+            }
+            "arrived" => {
+                browser.open(&self.lost[1].url("/"));
+                state("provisional");
             }
             "slow" => browser.visit(&self.gateway, "/slow?ms=2000"),
             page => browser.visit(&self.gateway, &format!("/{page}/")),

@@ -77,6 +77,31 @@ fn over_a_limit_the_page_joins_by_itself_a_moment_later() {
 }
 
 #[test]
+fn a_long_time_until_the_next_try_is_said_in_minutes() {
+    let origin = Origin::start();
+    let room = Gateway::before(&origin).room("sale", "max_active = 1");
+    let gateway = room.limits("join_per_address = \"4/h\"").start();
+    eventually("the limit is met", || {
+        (Visitor::new(&gateway).open("/").status == 429).then_some(())
+    });
+    let browser = Browser::start();
+    for (language, before, behind) in
+        [("en", "Next try in ", " minutes"), ("de", "Nächster Versuch in ", " Minuten")]
+    {
+        browser.speaks(language);
+        browser.visit(&gateway, "/drop?size=9");
+        browser.reads(before);
+        let again = browser.shown("again").unwrap_or_default();
+        let minutes = again.strip_prefix(before).and_then(|rest| rest.strip_suffix(behind));
+        let minutes: u64 =
+            minutes.and_then(|n| n.parse().ok()).unwrap_or_else(|| panic!("{again:?}"));
+        // A quarter of an hour at least, wherever in its hour this is; pages add up to half of it.
+        assert!((15..=114).contains(&minutes), "{again}");
+    }
+    browser.is_quiet(gateway.addr());
+}
+
+#[test]
 fn a_site_that_is_down_is_said_to_be_and_found_again() {
     let mut origin = Origin::start();
     let gateway = Gateway::before(&origin).room("sale", "max_active = 9").start();

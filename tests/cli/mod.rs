@@ -1,5 +1,7 @@
 //! The command line as people and scripts meet it: output, exit codes, and secrets that stay secret.
 
+mod running;
+
 use std::io::Write as _;
 use std::process::{Command, Output, Stdio};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -69,6 +71,7 @@ fn pass_until(keys: &RoomKeys, expires_at: u64) -> String {
         admitted_at: 1_764_583_200,
         expires_at,
         nonce: keys.nonce(3, 1234).into(),
+        bind: None,
     };
     keys.sign_pass(&pass).expect("within limits")
 }
@@ -91,9 +94,13 @@ fn ticket() -> String {
 fn help_fits_a_screen_and_wrong_usage_ends_with_64() {
     let (code, out, err) = run(&mut anteroom(&[]));
     assert_eq!((code, out.as_str()), (64, ""));
-    assert!(err.contains("keygen") && err.contains("verify"), "{err}");
-    for arguments in [&["--help"][..], &["keygen", "--help"], &["verify", "--help"]] {
-        let (code, out, _) = run(&mut anteroom(arguments));
+    let commands = ["demo", "serve", "check", "keygen", "verify", "room"];
+    for command in commands {
+        assert!(err.contains(&format!("  {command} ")), "{command}: {err}");
+    }
+    let asked = commands.map(|command| vec![command, "--help"]);
+    for arguments in asked.into_iter().chain([vec!["--help"]]) {
+        let (code, out, _) = run(&mut anteroom(&arguments));
         assert_eq!(code, 0);
         assert!(out.lines().count() <= 24, "{out}");
         assert!(out.lines().all(|line| line.chars().count() <= 100), "{out}");
@@ -116,6 +123,26 @@ fn keygen_makes_another_key_each_time_and_its_keys_work() {
     assert_ne!(one, two);
     assert_eq!(one.trim_end().len(), 43);
     assert!(Secret::new(&one).is_ok());
+}
+
+#[test]
+fn keygen_makes_a_key_for_operators_with_its_hash() {
+    use sha2::{Digest as _, Sha256};
+    let made = || {
+        let (code, out, err) = run(&mut anteroom(&["keygen", "--admin"]));
+        assert_eq!((code, err.as_str()), (0, ""));
+        let field = |name: &str| {
+            let line = out.lines().find(|line| line.starts_with(name)).expect(name);
+            line.split_whitespace().nth(1).expect("a value").to_owned()
+        };
+        (field("key "), field("key_hash "))
+    };
+    let (key, hash) = made();
+    assert_eq!(key.len(), 43, "32 random bytes");
+    let digest: String = Sha256::digest(&key).iter().map(|byte| format!("{byte:02x}")).collect();
+    assert_eq!(hash, digest, "as sha256sum says");
+    assert_ne!(made().0, key);
+    assert_eq!(run(&mut anteroom(&["keygen", "--admin", "--pass-key", "sale"])).0, 64);
 }
 
 #[test]

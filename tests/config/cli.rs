@@ -32,6 +32,7 @@ fn a_good_file_is_summed_up() {
     let expected = format!(
         "{path} is good.
   listens  http://0.0.0.0:8080
+  admin    http://127.0.0.1:9090, keys: ops (operator)
   store    embedded:{store}
   keys     the store's own
   room     sale: shop.example.com *.shop.example.com, /checkout /drop/* -> shop, exceptions: 4
@@ -57,6 +58,29 @@ fn problems_go_to_standard_error_and_end_with_64() {
     let (code, _, err) = check(&["-c", "no-such.toml"], &[]);
     assert_eq!(code, 64);
     assert!(err.contains("no-such.toml: can't be read"), "{err}");
+}
+
+#[test]
+fn names_that_lead_nowhere_are_problems() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let file = directory.path().join("anteroom.toml");
+    let text = "[origins.a]\nservers = ['no-such.invalid:80', '127.0.0.1:1', 'localhost:80']\n\
+                [origins.b]\nservers = ['nor-this.invalid:80']\n\
+                [rooms.sale]\norigin = 'a'\nrate = '5/s'\n[sites.'b.example']\norigin = 'b'\n";
+    std::fs::write(&file, text).expect("space for it");
+    let path = file.to_str().expect("UTF-8");
+    let (code, out, err) = check(&["-c", path], &[]);
+    assert_eq!((code, out.as_str()), (64, ""), "{err}");
+    for (origin, server) in [("a", "no-such.invalid:80"), ("b", "nor-this.invalid:80")] {
+        let said = format!("{path}: origins.{origin}: {server:?} is not found: ");
+        assert!(err.contains(&said), "{err}");
+    }
+    assert!(err.contains("names are looked up when a node starts"), "{err}");
+    assert!(err.ends_with("anteroom: 2 problems in the configuration\n"), "{err}");
+    assert!(!err.contains("127.0.0.1") && !err.contains("localhost"), "{err}");
+    let (code, _, err) = check(&["--origin", "http://no-such.invalid", "--rate", "5/s"], &[]);
+    assert_eq!(code, 64);
+    assert!(err.contains("\"no-such.invalid:80\" is not found"), "{err}");
 }
 
 #[test]

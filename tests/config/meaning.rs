@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anteroom::config::{LogFormat, LogLevel};
 use anteroom::gateway::route::Bypass;
-use anteroom::gateway::settings::{Bounds, Cookies, Origin, Room};
+use anteroom::gateway::settings::{Bind, Bounds, Cookies, Loss, OnLoss, Origin, Room};
 use anteroom::limit::Allowance;
 use anteroom::line::{JoinLimit, Mode, OnAbsence, Pace, Rate, Settings, Subject};
 
@@ -16,6 +16,20 @@ const SITE: &str = "[origins.shop]\nservers = [\"127.0.0.1:3000\"]\n";
 fn room(text: &str) -> Room {
     let text = format!("{SITE}[rooms.sale]\norigin = \"shop\"\n{text}\n");
     plan(&text).gateway.rooms.remove(0)
+}
+
+#[test]
+fn what_becomes_of_visitors_while_the_store_is_away() {
+    let loss = |text: &str| {
+        let room = "[rooms.sale]\norigin = \"shop\"\nrate = \"5/s\"\n";
+        plan(&format!("[store]\nurl = \"memory:\"\n{text}\n{SITE}{room}")).gateway.loss
+    };
+    let on_loss = |on_loss| Loss { on_loss, open_after: None };
+    assert_eq!(loss("on_loss = \"hold\""), on_loss(OnLoss::Hold));
+    assert_eq!(loss("on_loss = \"open\""), on_loss(OnLoss::Open));
+    assert_eq!(loss("on_loss = \"closed\""), on_loss(OnLoss::Closed));
+    let open_after = Some(Duration::from_secs(300));
+    assert_eq!(loss("open_after = \"5m\""), Loss { on_loss: OnLoss::Hold, open_after });
 }
 
 /// The defaults are promises to whoever leaves a key out.
@@ -34,6 +48,10 @@ fn the_defaults_are_those_that_were_promised() {
     );
     assert!(plan.keys.signing.is_empty() && plan.keys.pass.is_empty());
     assert_eq!((plan.log.level, plan.log.format), (LogLevel::Info, LogFormat::Auto));
+    assert_eq!(plan.admin.listen.as_deref(), Some("127.0.0.1:9090"));
+    assert_eq!((&plan.admin.metrics_listen, plan.admin.metrics_public), (&None, true));
+    assert!(plan.admin.keys.is_empty());
+    assert_eq!(plan.metrics.prefix, "anteroom_");
 
     let gateway = plan.gateway;
     assert_eq!(gateway.listen, ["0.0.0.0:8080"]);
@@ -42,6 +60,7 @@ fn the_defaults_are_those_that_were_promised() {
     assert_eq!((gateway.threads, gateway.upgrade_socket), (None, None));
     assert_eq!(gateway.grace, Duration::from_secs(30));
     assert_eq!(gateway.bounds, Bounds::default());
+    assert_eq!(gateway.loss, Loss { on_loss: OnLoss::Hold, open_after: None });
     let servers = vec!["127.0.0.1:3000".to_owned()];
     assert_eq!(gateway.origins["shop"], Origin { servers, ..Origin::default() });
 
@@ -74,11 +93,13 @@ fn the_defaults_are_those_that_were_promised() {
     assert_eq!(room.ticket_prefix, "A");
     assert_eq!((room.cookies, &room.cookie_domain), (Cookies::Lax, &None));
     assert_eq!((room.queued_status, &room.user_header), (503, &None));
+    assert!(!room.single_use);
+    assert_eq!(room.bind, Bind::default());
     assert_eq!(room.poll_max, Duration::from_secs(30));
     let minute = |max| Some(Allowance { max, per_ms: 60_000 });
     assert_eq!(room.limits.requests_per_address, minute(100));
     assert_eq!(room.limits.requests_per_ticket, minute(60));
-    assert_eq!(room.limits.events, 2_000);
+    assert_eq!((room.limits.places_per_address, room.limits.events), (None, 2_000));
 }
 
 /// The manual writes the defaults out: it must not say others.
@@ -90,6 +111,9 @@ fn the_manual_says_the_same() {
     assert_eq!(manual.gateway.grace, minimal.gateway.grace);
     assert_eq!(manual.gateway.bounds, minimal.gateway.bounds);
     assert_eq!((manual.store, manual.log), (minimal.store, minimal.log));
+    assert_eq!(manual.admin.listen, minimal.admin.listen);
+    assert_eq!(manual.admin.metrics_public, minimal.admin.metrics_public);
+    assert_eq!(manual.metrics, minimal.metrics);
     let (one, other) = (&manual.gateway.rooms[0], &minimal.gateway.rooms[0]);
     assert_eq!((&one.line, one.limits), (&other.line, other.limits));
     assert_eq!((&one.ticket_prefix, one.poll_max), (&other.ticket_prefix, other.poll_max));
@@ -125,6 +149,7 @@ fn what_is_not_written_fits_what_is() {
     assert_eq!(poll_max("batch = 50"), Duration::from_secs(10));
     assert_eq!(poll_max("poll_max = \"45s\""), Duration::from_secs(45));
     assert_eq!(room("session_idle = \"20s\"").line.session_first_ms, 20_000);
+    assert!(room("single_use = true").single_use);
     let only_max = room("session_idle = \"none\"").line;
     assert_eq!((only_max.session_idle_ms, only_max.session_max_ms), (None, Some(1_800_000)));
     let only_idle = room("session_max = \"none\"\nsession_idle = \"2h\"").line;
@@ -148,6 +173,40 @@ fn limits_can_be_several_or_switched_off() {
     assert_eq!(limited.limits.requests_per_address, None);
     assert_eq!(limited.limits.requests_per_ticket, Some(Allowance { max: 7, per_ms: 1_000 }));
     assert_eq!(limited.limits.events, 0);
+}
+
+#[test]
+fn places_of_an_address_are_joins_in_the_life_of_a_ticket() {
+    let limited = |text: &str| {
+        let room = room(&format!("limits = {{ join_per_address = \"none\", {text}"));
+        let joins = room.line.join_limits.into_iter();
+        let places = joins.filter(|limit| limit.subject == Subject::Address).collect::<Vec<_>>();
+        let known = room.limits.places_per_address;
+        assert_eq!(
+            places.first().map(|limit| (limit.max, limit.per_ms)),
+            known.map(|limit| (limit.max, limit.per_ms)),
+            "{text}"
+        );
+        known
+    };
+    let day = 86_400_000;
+    let places = |max, per_ms| Some(Allowance { max, per_ms });
+    assert_eq!(limited("places_per_address = 0 }"), None);
+    assert_eq!(limited("places_per_address = 4 }"), places(4, day));
+    assert_eq!(limited("places_per_address = 1 }\nticket_max = \"2h\""), places(1, 7_200_000));
+    assert_eq!(limited("places_per_address = 1 }\nticket_max = \"7d\""), places(1, day));
+}
+
+#[test]
+fn what_passes_are_bound_to() {
+    let bind = |text: &str| {
+        let Bind { device, agent } = room(text).bind;
+        (device, agent)
+    };
+    assert_eq!(bind("bind = []"), (false, false));
+    assert_eq!(bind("bind = [\"agent\"]"), (false, true));
+    assert_eq!(bind("bind = [\"device\"]"), (true, false));
+    assert_eq!(bind("bind = [\"agent\", \"device\", \"agent\"]"), (true, true));
 }
 
 #[test]

@@ -2,9 +2,11 @@
 
 use std::path::Path;
 
+use anteroom::admin::{Hash, Role};
 use anteroom::config::{self, Environment, LogLevel, Plan, Problems, Quick, Warning};
 use anteroom::gateway::route::Bypass;
 use anteroom::line::{Pace, Rate};
+use anteroom::store::redis::{Access, Password};
 
 use super::{SECRETS, loaded};
 
@@ -46,6 +48,33 @@ fn variables_overrule_the_file() {
 }
 
 #[test]
+fn variables_move_the_operators_port_and_bring_a_key() {
+    let admin = |text: &str, variables: &[(&str, &str)]| with(text, variables).admin;
+    let key = "a-key-of-the-tests-from-the-environment";
+    let plan = admin(GOOD, &[("ANTEROOM_ADMIN_API_KEY", key)]);
+    assert_eq!(plan.listen.as_deref(), Some("127.0.0.1:9090"));
+    let [found] = plan.keys.as_slice() else { panic!("{plan:?}") };
+    assert_eq!((found.name.as_str(), found.role, &found.tenant), ("env", Role::Admin, &None));
+    assert_eq!(found.hash, Hash::of(key.as_bytes()));
+    assert!(!format!("{plan:?}").contains(key));
+    let listen = |value| admin(GOOD, &[("ANTEROOM_ADMIN_LISTEN", value)]).listen;
+    assert_eq!(listen("127.0.0.1:1").as_deref(), Some("127.0.0.1:1"));
+    assert_eq!(listen("none"), None);
+    let metrics = |text: &str, port| admin(text, &[("ANTEROOM_METRICS_PORT", port)]).metrics_listen;
+    assert_eq!(metrics(GOOD, "9091").as_deref(), Some("127.0.0.1:9091"));
+    assert_eq!(metrics(GOOD, "9090"), None, "they are there already");
+    let open = format!("[admin]\nlisten = \"[::1]:9090\"\n{GOOD}");
+    assert_eq!(metrics(&open, "9091").as_deref(), Some("[::1]:9091"));
+    let own = format!("[admin]\nmetrics_listen = \"0.0.0.0:1\"\n{GOOD}");
+    assert_eq!(metrics(&own, "2").as_deref(), Some("0.0.0.0:2"));
+    let said =
+        problems(GOOD, &[("ANTEROOM_METRICS_PORT", "x"), ("ANTEROOM_ADMIN_API_KEY", "hunter2")]);
+    assert!(said.contains("ANTEROOM_METRICS_PORT=\"x\" is not a port"), "{said}");
+    assert!(said.contains("ANTEROOM_ADMIN_API_KEY holds no key"), "{said}");
+    assert!(!said.contains("hunter2"), "{said}");
+}
+
+#[test]
 fn variables_that_can_t_be_used_say_so_themselves() {
     let said = problems(
         GOOD,
@@ -59,7 +88,7 @@ fn variables_that_can_t_be_used_say_so_themselves() {
     for line in [
         "ANTEROOM_PORT=\"http\" is not a port:",
         "ANTEROOM_LOG_LEVEL=\"inof\" is none of its words:",
-        "ANTEROOM_REDIS_ADDR=\"redis:…\" names a Redis, which is not available in this version:",
+        "ANTEROOM_REDIS_ADDR=\"redis:…\" names a Redis, and there is no key:",
         "ANTEROOM_TOKEN_SECRET holds nothing to sign with:",
     ] {
         assert!(said.lines().any(|other| other == line), "{line}\n{said}");
@@ -67,7 +96,91 @@ fn variables_that_can_t_be_used_say_so_themselves() {
     assert!(!said.contains("hunter2"), "{said}");
     let two = format!("listen = [\"127.0.0.1:1\", \"127.0.0.1:2\"]\n{GOOD}");
     assert!(problems(&two, &[("ANTEROOM_PORT", "3")]).contains("is the port of one address"));
-    assert!(problems(GOOD, &[("ANTEROOM_REDIS_ADDR", "localhost:6379")]).contains("names a Redis"));
+    let unreadable = problems(GOOD, &[("ANTEROOM_REDIS_ADDR", "localhost:hunter2")]);
+    assert!(unreadable.contains("ANTEROOM_REDIS_ADDR=\"redis:…\" has a port that is none"));
+}
+
+/// A file with a Redis, and these lines about it.
+fn redis(lines: &str) -> String {
+    let keys = format!("[keys]\nsigning = [{{ id = \"k1\", secret = \"{SECRET}\" }}]\n");
+    keys + &GOOD.replace("url = \"memory:\"", lines)
+}
+
+#[test]
+fn a_redis_is_named_without_what_opens_it() {
+    let plan = with(&redis("url = \"redis://ops:hunter2@10.0.0.1/2\""), &[]);
+    assert_eq!(plan.store.url, "redis://10.0.0.1:6379/2");
+    assert_eq!(plan.store.access, opened_by(Some("ops"), "hunter2"));
+    assert!(!format!("{plan:?}").contains("hunter2"));
+    let plan = with(&redis("url = \"valkeys-sentinel://10.0.0.1,10.0.0.2/sale\""), &[]);
+    assert_eq!(plan.store.url, "rediss-sentinel://10.0.0.1:26379,10.0.0.2:26379/sale");
+    assert_eq!(plan.store.access, Access::default());
+}
+
+#[test]
+fn a_password_comes_from_where_it_is_kept() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let at = |name: &str| directory.path().join(name);
+    std::fs::write(at("redis.password"), "hunter2\r\n").expect("space for it");
+    chmod(&at("redis.password"), 0o600);
+    let url = "url = \"unix:redis.sock\"\nusername = \"ops\"";
+    for lines in [
+        "password_file = \"redis.password\"",
+        "password_env = \"SHOP_REDIS\"",
+        "password = \"hunter2\"",
+    ] {
+        std::fs::write(at("anteroom.toml"), redis(&format!("{url}\n{lines}")))
+            .expect("space for it");
+        for (mode, open) in [(0o600, false), (0o644, lines.starts_with("password ="))] {
+            chmod(&at("anteroom.toml"), mode);
+            let variables = set(&[("SHOP_REDIS", "hunter2")]);
+            let (plan, warnings) = config::load(&at("anteroom.toml"), &variables).expect(lines);
+            let socket = format!("unix:{}", at("redis.sock").display());
+            assert_eq!(
+                (plan.store.url, plan.store.access),
+                (socket, opened_by(Some("ops"), "hunter2"))
+            );
+            let warned = warnings.iter().any(|one| one.to_string().contains("store.password"));
+            assert_eq!(warned, open, "{lines}: {warnings:?}");
+        }
+    }
+}
+
+#[test]
+fn variables_overrule_what_opens_a_redis() {
+    let access =
+        |lines: &str, variables: &[(&str, &str)]| with(&redis(lines), variables).store.access;
+    let (password, addr) = ("ANTEROOM_REDIS_PASSWORD", "ANTEROOM_REDIS_ADDR");
+    let file = "url = \"redis://10.0.0.1\"\nusername = \"ops\"\npassword = \"old\"";
+    assert_eq!(access(file, &[(password, "new")]), opened_by(Some("ops"), "new"));
+    let gone = "url = \"redis://10.0.0.1\"\npassword_file = \"no-such.txt\"";
+    assert_eq!(access(gone, &[(password, "new")]), opened_by(None, "new"));
+    let inside = "url = \"redis://ops:old@10.0.0.1\"";
+    assert_eq!(access(inside, &[(password, "new")]), opened_by(Some("ops"), "new"));
+    // A url with a password in it brings its user, too.
+    let whole = [(addr, "redis://other:new@10.0.0.2")];
+    assert_eq!(access(file, &whole), opened_by(Some("other"), "new"));
+    assert_eq!(access(file, &[(addr, "redis://10.0.0.2")]), opened_by(Some("ops"), "old"));
+    // As other programs take it.
+    let bare = with(&redis(file), &[(addr, "redis:6380")]);
+    assert_eq!(bare.store.url, "redis://redis:6380");
+}
+
+#[test]
+fn certificates_for_a_redis_are_read_beforehand() {
+    let ca = std::env::current_dir().expect("a directory").join("tests/config/files/cert.pem");
+    for (scheme, idle) in [("rediss", false), ("rediss-cluster", false), ("redis", true)] {
+        let text = redis(&format!("url = \"{scheme}://10.0.0.1\"\nca_file = {ca:?}"));
+        let (plan, warnings) = loaded(&text, &set(&[])).expect("good");
+        assert_eq!(plan.store.access.ca_file.as_deref(), Some(ca.as_path()));
+        let warned = warnings.iter().any(|one| one.to_string().contains("has no effect"));
+        assert_eq!(warned, idle, "{scheme}: {warnings:?}");
+    }
+}
+
+fn opened_by(username: Option<&str>, password: &str) -> Access {
+    let password = Some(Password(password.to_owned()));
+    Access { username: username.map(str::to_owned), password, ca_file: None }
 }
 
 #[test]

@@ -2,31 +2,33 @@
 
 use anteroom::gateway::decide::{Answer, Carried, Decision, Facts, decide};
 use anteroom::gateway::intent::Intent;
+use anteroom::gateway::loss::Contact;
 use anteroom::line::*;
 use anteroom::room::Proof;
 
 use crate::line::{Room, START_MS, hold, seats};
 
-const INTENTS: [Intent; 4] = [Intent::Page, Intent::Form, Intent::Frame, Intent::Part];
+pub const INTENTS: [Intent; 4] = [Intent::Page, Intent::Form, Intent::Frame, Intent::Part];
 
-fn proof(room: &Room, number: Number) -> Proof {
+pub fn proof(room: &Room, number: Number) -> Proof {
     Proof { epoch: room.view.counts().epoch, number }
 }
 
-fn ticket(room: &Room, number: Number) -> Carried {
+pub fn ticket(room: &Room, number: Number) -> Carried {
     Carried::Ticket { proof: proof(room, number), joined_ms: START_MS }
 }
 
-fn pass(room: &Room, number: Number, issued_ms: u64, expires_ms: u64) -> Carried {
+pub fn pass(room: &Room, number: Number, issued_ms: u64, expires_ms: u64) -> Carried {
     Carried::Pass { proof: proof(room, number), issued_ms, first: false, expires_ms }
 }
 
 fn decided(room: &Room, intent: Intent, carried: Carried) -> Decision {
-    decide(&Facts { intent, carried, now_ms: room.wall_ms }, &room.view)
+    let contact = Contact::Kept;
+    decide(&Facts { intent, carried, now_ms: room.wall_ms, contact }, &room.view)
 }
 
 /// A room with one who left (1), one admitted (2), one waiting (3).
-fn some_room() -> Room {
+pub fn some_room() -> Room {
     let mut room = Room::new(hold());
     room.join(3);
     room.leave(1);

@@ -1,10 +1,15 @@
 //! Origins that fail, are slow, are several, and come back.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
+use sha2::{Digest as _, Sha256};
+
 use crate::support::forge::{kind, number};
-use crate::support::{Config, Gateway, Origin, Request, Visitor, eventually};
+use crate::support::http2::Http2;
+use crate::support::site::pattern;
+use crate::support::{Config, Gateway, Origin, Request, Visitor, eventually, tls};
 
 #[test]
 fn an_origin_that_is_down_gives_a_page_and_the_pass_all_the_same() {
@@ -125,19 +130,80 @@ fn several_origins_share_the_work_and_stand_in_for_each_other() {
     eventually("all share again", || (tally(&gateway, 9).len() == 3).then_some(()));
 }
 
-#[test]
-fn a_sick_server_is_left_out() {
-    let origins = ["well", "sick"].map(Origin::named);
+/// Three servers, and a gateway before them that looks after them like this.
+fn three(site: &str) -> ([Origin; 3], Gateway) {
+    let origins = ["a", "b", "c"].map(Origin::named);
     let servers: Vec<String> = origins.iter().map(|origin| origin.address().to_string()).collect();
-    // The site says 404 to this, unless it is asked for by the one that is well.
-    let site = "health_interval = \"1s\"\nhealth_path = \"/reply?status=500\"";
-    let gateway = Gateway::start(Config::new(&servers).site(site).room("sale", "paths = [\"/x\"]"));
-    eventually("the checks have been made", || {
-        let checked = origins.iter().all(|origin| origin.seen_at("/reply").len() >= 3);
-        checked.then_some(())
+    let config = Config::new(&servers).site(site).room("sale", "max_active = 9").tls();
+    (origins, Gateway::start(config))
+}
+
+#[test]
+fn a_sick_server_is_left_out_until_it_is_well() {
+    let (origins, gateway) = three("health_interval = \"1s\"\nhealth_path = \"/health\"");
+    let mut ann = Visitor::new(&gateway);
+    assert!(ann.open("/").is_from_origin());
+    let pass = ann.dress(Request::get("/page"));
+    // It goes on answering: only the check knows.
+    let shares = |count: usize| {
+        let mut shares = BTreeMap::new();
+        for _ in 0..count {
+            let answer = gateway.connect().ask(&pass);
+            assert_eq!(answer.status, 200, "{answer:?}");
+            *shares.entry(answer.header("x-origin").unwrap_or_default().to_owned()).or_insert(0) +=
+                1;
+        }
+        shares
+    };
+    assert_eq!(shares(9).len(), 3);
+    for (sick, left) in [(1, ["a", "c"]), (0, ["b", "c"])] {
+        origins[sick].sickens(true);
+        eventually("it is left out", || (shares(6).len() == 2).then_some(()));
+        let asked = shares(12);
+        assert_eq!(asked.keys().collect::<Vec<_>>(), left, "{asked:?}");
+        origins[sick].sickens(false);
+        eventually("it is back", || (shares(6).len() == 3).then_some(()));
+    }
+    // If all seem sick they are asked all the same: a check may be wrong.
+    origins.iter().for_each(|origin| origin.sickens(true));
+    let checks = || origins.iter().map(|origin| origin.seen_at("/health").len()).min();
+    let before = checks();
+    eventually("all have been checked", || (checks() >= before.map(|n| n + 4)).then_some(()));
+    assert_eq!(shares(9).len(), 3);
+}
+
+/// Before any check has noticed it, and with bodies: nothing of them was sent to the one that did not answer.
+#[test]
+fn a_server_that_is_gone_is_noticed_by_nobody() {
+    let (mut origins, gateway) = three("health_interval = \"none\"");
+    let mut ann = Visitor::secure(&gateway);
+    assert!(ann.open("/").is_from_origin());
+    origins[1].stop();
+    let mut second = Http2::open(&gateway);
+    let sizes = [0, 10, 100_000, 3_000_000];
+    for turn in 0..12 {
+        let body = pattern(sizes[turn % sizes.len()]);
+        let hash: String = Sha256::digest(&body).iter().map(|byte| format!("{byte:02x}")).collect();
+        let order = ann.dress(Request::post(&format!("/upload?{turn}"), body.clone()));
+        let page = ann.dress(Request::get(&format!("/page?{turn}")));
+        for answer in [ann.connect().ask(&order), second.ask(&order)] {
+            assert!(answer.is_from_origin(), "{turn}: {answer:?}");
+            assert_eq!(answer.json()["bytes"], body.len(), "{turn}: {answer:?}");
+            assert_eq!(answer.json()["sha256"], hash, "{turn}: {answer:?}");
+        }
+        for answer in [ann.connect().ask(&page), second.ask(&page)] {
+            assert!(answer.is_from_origin(), "{turn}: {answer:?}");
+        }
+    }
+    let orders: usize = origins.iter().map(|origin| origin.seen_at("/upload").len()).sum();
+    assert_eq!(orders, 24, "each order once");
+    assert!(origins[1].seen_at("/upload").is_empty());
+    // Nobody has to tell the gateway that it is back.
+    origins[1].start_again();
+    eventually("it has its share again", || {
+        assert!(ann.fetch("/back").is_from_origin());
+        (!origins[1].seen_at("/back").is_empty()).then_some(())
     });
-    let answer = gateway.connect().ask(&Request::get("/"));
-    assert!(answer.is_from_origin(), "if all seem sick, they are asked all the same: {answer:?}");
 }
 
 #[test]
@@ -160,4 +226,69 @@ fn connections_to_the_origin_are_kept() {
         assert!(gateway.connect().ask(&Request::get("/echo")).is_from_origin());
     }
     assert!(origin.accepted() <= 5, "{} connections for 30 requests", origin.accepted());
+}
+
+#[test]
+fn each_server_is_checked_under_its_own_name() {
+    let names = ["localhost", "127.0.0.1"];
+    let origins = names.map(Origin::named);
+    let directories = names.map(|name| {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        tls::write_pair_for(directory.path(), &[name]);
+        directory
+    });
+    // Each has a certificate for its own name alone; all are believed.
+    let known = tempfile::NamedTempFile::new().expect("a file");
+    let pem = |directory: &tempfile::TempDir| {
+        std::fs::read_to_string(directory.path().join("cert.pem")).expect("a certificate")
+    };
+    std::fs::write(known.path(), directories.iter().map(pem).collect::<String>()).expect("space");
+    let fronts = [0, 1].map(|n| tls::Front::before(origins[n].address(), directories[n].path()));
+    let servers = [0, 1].map(|n| format!("{}:{}", names[n], fronts[n].address().port()));
+    let site = "tls = true\nhealth_interval = \"500ms\"\nhealth_path = \"/health\"";
+    let config = Config::new(&servers).site(site).room("sale", "").trusting(known.path());
+    let gateway = Gateway::start(config);
+    for (name, origin) in names.iter().zip(&origins) {
+        let checks = eventually("checks of each", || {
+            Some(origin.seen_at("/health")).filter(|checks| checks.len() >= 3)
+        });
+        assert!(checks.iter().all(|check| check.header("host") == Some(name)), "{checks:?}");
+    }
+    let mut ann = Visitor::new(&gateway);
+    assert!(ann.open("/").is_from_origin());
+    eventually("both serve", || {
+        assert!(ann.fetch("/part").is_from_origin());
+        origins.iter().all(|origin| !origin.seen_at("/part").is_empty()).then_some(())
+    });
+}
+
+#[test]
+fn a_server_with_a_certificate_is_asked_over_tls_and_no_other_is_believed() {
+    let origin = Origin::start();
+    let [ours, others] = [(); 2].map(|()| tempfile::tempdir().expect("a temporary directory"));
+    tls::write_pair(ours.path());
+    tls::write_pair(others.path());
+    let front = tls::Front::before(origin.address(), ours.path());
+    let ask = |name: &str, trusted: &Path| {
+        let checks = "health_interval = \"1s\"\nhealth_path = \"/health\"";
+        let site = format!("tls = true\nsni = \"{name}\"\n{checks}");
+        let config = Config::new(&[front.address().to_string()]).site(&site);
+        let config = config.room("sale", "max_active = 9").trusting(&trusted.join("cert.pem"));
+        let gateway = Gateway::start(config);
+        let answer = Visitor::new(&gateway).open("/page");
+        (gateway, answer)
+    };
+    let (gateway, answer) = ask("origin.shop.example", ours.path());
+    assert!(answer.is_from_origin(), "{answer:?}");
+    eventually("a check over TLS", || (!origin.seen_at("/health").is_empty()).then_some(()));
+    drop(gateway);
+    origin.forget();
+    for (what, name, trusted) in [
+        ("another name", "origin.invalid", ours.path()),
+        ("signed by nobody we know", "origin.shop.example", others.path()),
+    ] {
+        let (_gateway, answer) = ask(name, trusted);
+        assert_eq!((answer.status, answer.is_from_origin()), (502, false), "{what}: {answer:?}");
+    }
+    assert!(origin.seen().is_empty());
 }

@@ -9,7 +9,7 @@ fn run(room: &mut Room, seconds: u64) {
         let Counts { released, lapsed, issued, .. } = *room.view.counts();
         let called =
             (lapsed + 1..=released).filter(|number| room.standing(*number) == Standing::Admitted);
-        let claims: Vec<_> = called.take(1_000).collect();
+        let claims: Vec<_> = called.take(MAX_ITEMS).collect();
         room.with(|batch| {
             batch.claims = claims;
             batch.marks = (released + 1..=issued).collect();

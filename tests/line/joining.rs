@@ -17,7 +17,7 @@ fn an_empty_room_lets_newcomers_straight_in() {
     else {
         panic!("two enter");
     };
-    assert_eq!(terms.expires_ms, START_MS + 30_000, "session_first: they have not waited");
+    assert_eq!(terms.expires_ms, START_MS + 30_000, "session_first: they may never come back");
     assert_eq!(entered(room.join(2)), 1, "one seat is left");
     assert_eq!(room.standing(3), Standing::Active);
     assert_eq!(room.standing(4), Standing::Waiting);
@@ -45,7 +45,7 @@ fn numbers_go_on_in_the_order_of_arrival() {
 #[test]
 fn a_device_gets_its_number_again_until_it_is_over() {
     let mut room = Room::new(hold());
-    let first = Keyed { idempotency: key(9), address: key(8), ..device(1) };
+    let first = Keyed { idempotency: key(9), proof: key(8), ..device(1) };
     room.join_keyed(first.clone());
     room.wall_ms += 400;
     let Joined::Already { number, joined_ms, proven, standing, .. } = room.join_keyed(first) else {
@@ -55,9 +55,12 @@ fn a_device_gets_its_number_again_until_it_is_over() {
     assert_eq!(standing, Standing::Waiting);
     let Joined::Already { proven, .. } = room.join_keyed(device(1)) else { panic!("known") };
     assert!(!proven, "a device id is not a secret");
-    let elsewhere = Keyed { address: key(7), idempotency: key(9), ..device(1) };
+    let elsewhere = Keyed { proof: key(7), idempotency: key(9), ..device(1) };
     let Joined::Already { proven, .. } = room.join_keyed(elsewhere) else { panic!("known") };
     assert!(proven, "the first join's idempotency key is");
+    let counted = Keyed { address: key(8), ..device(1) };
+    let Joined::Already { proven, .. } = room.join_keyed(counted) else { panic!("known") };
+    assert!(!proven, "an address that is counted proves nothing");
     assert_eq!(room.leave(1), Done::Freed);
     assert!(matches!(room.join_keyed(device(1)), Joined::Given { first: 2, .. }));
 }
@@ -70,6 +73,41 @@ fn an_idempotency_key_alone_works_like_a_device_and_proves_itself() {
     let Joined::Already { number: 1, proven: true, .. } = room.join_keyed(once) else {
         panic!("the same join");
     };
+}
+
+#[test]
+fn a_repeated_join_is_by_the_same_user_or_proves_nothing() {
+    let as_user = |user: Option<u8>, keyed: Keyed| Keyed { user: user.and_then(key), ..keyed };
+    let by_device = Keyed { idempotency: key(9), address: key(8), ..device(1) };
+    let by_key = Keyed { once: key(5), idempotency: key(5), ..Keyed::default() };
+    for keyed in [by_device, by_key] {
+        for (first, again) in [(Some(1), Some(2)), (Some(1), None), (None, Some(1))] {
+            let mut room = Room::new(hold());
+            room.join_keyed(as_user(first, keyed.clone()));
+            let told = room.join_keyed(as_user(again, keyed.clone()));
+            assert!(matches!(told, Joined::Already { number: 1, proven: false, .. }), "{told:?}");
+            let told = room.join_keyed(as_user(first, keyed.clone()));
+            assert!(matches!(told, Joined::Already { number: 1, proven: true, .. }), "{told:?}");
+        }
+    }
+    let mut room = Room::new(hold());
+    room.join_keyed(as_user(Some(1), device(1)));
+    let told = room.join_keyed(as_user(Some(1), device(1)));
+    assert!(matches!(told, Joined::Already { proven: false, .. }), "the user alone proves nothing");
+}
+
+#[test]
+fn an_app_that_finds_room_has_the_full_session() {
+    let mut room = Room::new(seats(3));
+    let by_key = Keyed { once: key(5), ..Keyed::default() };
+    let counted = Keyed { address: key(4), ..Keyed::default() };
+    for (keyed, lasts_ms) in [(device(1), 300_000), (by_key, 300_000), (counted, 30_000)] {
+        let told = room.join_keyed(keyed.clone());
+        let Joined::Given { entered: 1, terms: Some(terms), .. } = told else {
+            panic!("enters: {told:?}");
+        };
+        assert_eq!(terms.expires_ms, START_MS + lasts_ms, "{keyed:?}");
+    }
 }
 
 #[test]
@@ -134,6 +172,53 @@ fn too_many_joins_are_refused_until_the_time_named() {
     ));
 }
 
+/// A device's first join is counted like any other, though nothing is kept of it but the join itself: a user, of whom nothing
+/// else is remembered, meets the same limit at the same moments.
+#[test]
+fn the_first_join_of_a_device_counts() {
+    for pause_ms in [0, 500, 7_000, 29_500, 31_000, 59_500, 61_000, 119_500, 121_000] {
+        let limit = |subject| JoinLimit { subject, max: 2, per_ms: 60_000 };
+        let join_limits = vec![limit(Subject::Device), limit(Subject::User)];
+        let mut room = Room::new(Settings { join_limits, ..hold() });
+        let user = Keyed { user: key(1), ..Keyed::default() };
+        let mut refused = Vec::new();
+        for nth in 0..6 {
+            let [by_device, by_user] =
+                [device(1), user.clone()].map(|keyed| room.join_keyed(keyed));
+            match (by_device, by_user) {
+                (
+                    Joined::Refused(Refusal::Limited { retry_ms: one, .. }),
+                    Joined::Refused(Refusal::Limited { retry_ms: other, .. }),
+                ) => {
+                    assert_eq!(one, other, "after {pause_ms} ms");
+                    refused.push(nth);
+                }
+                (Joined::Given { .. } | Joined::Already { .. }, Joined::Given { .. }) => {}
+                other => panic!("{other:?}, the {nth}th after {pause_ms} ms"),
+            }
+            if nth % 2 == 0 {
+                room.leave(1); // Whether it waits or comes anew makes no difference.
+            }
+            room.pass(pause_ms, &[]);
+        }
+        // Two a minute are allowed.
+        assert_eq!(refused.is_empty(), pause_ms > 30_000, "{pause_ms} ms: {refused:?}");
+    }
+}
+
+#[test]
+fn a_device_that_is_forgotten_sooner_than_its_limit_is_counted_by_it() {
+    let join_limits = vec![JoinLimit { subject: Subject::Device, max: 2, per_ms: 3_600_000 }];
+    let mut room = Room::new(Settings { join_limits, ticket_max_ms: 60_000, ..hold() });
+    for _ in 0..2 {
+        assert!(matches!(room.join_keyed(device(1)), Joined::Given { .. }));
+        let number = room.line.counts().issued;
+        room.leave(number);
+        room.pass(180_000, &[]);
+    }
+    assert!(matches!(room.join_keyed(device(1)), Joined::Refused(Refusal::Limited { .. })));
+}
+
 #[test]
 fn a_hundred_thousand_at_once() {
     let mut room = Room::new(Settings { max_waiting: None, ..seats(10) });
@@ -146,13 +231,13 @@ fn a_hundred_thousand_at_once() {
 }
 
 #[test]
-fn one_exchange_lets_in_a_thousand_and_the_rest_come_with_the_next() {
+fn one_exchange_lets_in_some_and_the_rest_come_with_the_next() {
     let mut room = Room::new(Settings { max_waiting: None, ..Settings::default() });
-    assert_eq!(entered(room.join(2_500)), 1_000);
-    assert_eq!(room.standing(1_001), Standing::Admitted);
-    let reply = room.with(|batch| batch.claims = (1_001..=2_000).collect());
+    assert_eq!(entered(room.join(2_500)), 249, "the steps but for the one that called them");
+    assert_eq!(room.standing(250), Standing::Admitted);
+    let reply = room.with(|batch| batch.claims = (250..=499).collect());
     assert!(reply.claims.iter().all(|claimed| matches!(claimed, Claimed::Inside(_))));
-    assert_eq!(reply.counts.inside, 2_000);
+    assert_eq!(reply.counts.inside, 499);
 }
 
 #[test]
@@ -160,10 +245,17 @@ fn a_batch_out_of_bounds_is_refused_whole() {
     let mut room = Room::new(hold());
     let before = room.line.clone();
     let mut batch = room.batch();
-    batch.claims = (1..=1_001).collect();
+    batch.claims = (1..=251).collect();
     let moment = room.moment();
-    assert_eq!(room.line.apply(&batch, moment), Err(BadBatch::TooManyItems(1_001)));
+    assert_eq!(room.line.apply(&batch, moment), Err(BadBatch::TooManyItems(251)));
     batch.claims.clear();
+    batch.commands = vec![Command::Pause; 11];
+    assert_eq!(room.line.apply(&batch, moment), Err(BadBatch::TooManyCommands(11)));
+    batch.commands.clear();
+    let report = Report { called: vec![1; 501], ..Report::default() };
+    batch.known.report = Some(Box::new(report));
+    assert_eq!(room.line.apply(&batch, moment), Err(BadBatch::TooLongReport(501)));
+    batch.known.report = None;
     batch.joins = vec![Join::Plain(700_000), Join::Plain(700_000)];
     assert_eq!(room.line.apply(&batch, moment), Err(BadBatch::TooManyBulk(1_400_000)));
     batch = Batch { sequence: 0, ..room.batch() };

@@ -1,13 +1,16 @@
 //! What the line promises, one scenario a promise. The random runs against a naive model are in
 //! `line_model`; these are the sentences a reader can check by eye.
 
+mod bounded;
 mod estimating;
 mod joining;
 mod loss;
 mod presence;
+mod queueing;
 mod releasing;
 mod repeating;
 mod sessions;
+mod spending;
 
 use anteroom::line::*;
 
@@ -92,6 +95,10 @@ impl Room {
 
     pub fn end(&mut self, number: Number, why: Ending) -> Done {
         self.with(|batch| batch.ends = vec![End { number, why }]).ends[0]
+    }
+
+    pub fn spend(&mut self, number: Number) -> Done {
+        self.with(|batch| batch.spends = vec![number]).spends[0]
     }
 
     pub fn command(&mut self, command: Command) -> Commanded {

@@ -2,6 +2,40 @@
 
 use super::*;
 
+/// A page that is opened late must not promise the whole window again.
+#[test]
+fn what_is_left_of_a_claim_window_is_told_by_who_saw_it_begin() {
+    let mut room = Room::new(Settings { claim_window_ms: 60_000, ..hold() });
+    room.join(10);
+    room.pass(5_000, &[]);
+    assert_eq!(room.view.window_left_ms(1), None, "not their turn");
+    room.command(Command::Release(2));
+    let all: Vec<Number> = (1..=10).collect();
+    assert_eq!(room.view.window_left_ms(2), Some(60_000), "just called");
+    room.pass(20_000, &all);
+    room.command(Command::Release(1));
+    let left = |room: &Room, number| room.view.window_left_ms(number).expect("seen");
+    assert!((39_000..=40_000).contains(&left(&room, 1)), "{}", left(&room, 1));
+    assert!((59_000..=60_000).contains(&left(&room, 3)), "{}", left(&room, 3));
+    assert_eq!(room.view.window_left_ms(4), None);
+    // Never more than the line itself allows: it is over there when it is over here, or a moment later.
+    while room.standing(1) == Standing::Admitted {
+        room.pass(500, &all);
+    }
+    let moment = room.view.window_left_ms(1);
+    assert!(moment.is_none_or(|left| left <= 1_000), "{moment:?}");
+    // A node that came later does not know, and does not guess.
+    let mut other = View::default();
+    let batch = other.greeting(8, 1);
+    other.absorb(&room.line.apply(&batch, room.moment()).expect("a batch within bounds"));
+    assert_eq!(other.standing(3), Standing::Admitted);
+    assert_eq!(other.window_left_ms(3), None);
+    // A new generation begins anew.
+    room.command(Command::Reset);
+    room.join(3);
+    assert_eq!(room.view.window_left_ms(3), None);
+}
+
 #[test]
 fn by_rate_one_after_the_other() {
     let mut room = Room::new(rate(2));
@@ -140,18 +174,18 @@ fn a_turn_not_taken_comes_back_and_is_paid_at_half_the_rate() {
 }
 
 #[test]
-fn more_than_a_thousand_gaps_take_two_exchanges() {
+fn many_gaps_take_several_exchanges() {
     let settings = Settings { max_waiting: None, heartbeat_timeout_ms: 5_000, ..hold() };
     let mut room = Room::new(settings);
     (0..4).for_each(|_| _ = room.join(1_000_000));
-    let here: Vec<_> = (1..=1_600).map(|nth| nth * 2_500).collect();
-    assert_eq!(room.pass(8_000, &here).waiting, 1_600);
-    let called = room.command(Command::Release(1_500));
-    assert_eq!(called, Commanded::Released { count: 1_000, express: 0, after: 0, upto: 2_500_000 });
-    let Commanded::Released { count: 500, upto, .. } = room.command(Command::Release(500)) else {
+    let here: Vec<_> = (1..=400).map(|nth| nth * 10_000).collect();
+    assert_eq!(room.pass(8_000, &here).waiting, 400);
+    let called = room.command(Command::Release(300));
+    assert_eq!(called, Commanded::Released { count: 220, express: 0, after: 0, upto: 2_200_000 });
+    let Commanded::Released { count: 80, upto, .. } = room.command(Command::Release(80)) else {
         panic!("the rest");
     };
-    assert_eq!(upto, 1_500 * 2_500);
+    assert_eq!(upto, 300 * 10_000);
 }
 
 #[test]

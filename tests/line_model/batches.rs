@@ -7,8 +7,8 @@ use super::world::World;
 
 /// An `issued` that no room can have reached.
 const NONSENSE: Number = 1 << 41;
-/// A batch holds 1,000 single items.
-const MOST: usize = 900;
+/// A batch holds 250 single items.
+const MOST: usize = 200;
 
 impl World {
     /// The next batch of a node.
@@ -43,19 +43,24 @@ impl World {
     fn put(&mut self, index: usize, item: &Item, batch: &mut Batch, proven: &mut Number) {
         let epoch = batch.epoch;
         let lists = [&batch.present, &batch.leaves, &batch.returns, &batch.vouched, &batch.claims];
-        let items: usize = lists.iter().map(|list| list.len()).sum();
-        let mut run = |who: Who, count: u64| {
+        let items: usize = lists.iter().map(|list| list.len()).sum::<usize>() + batch.spends.len();
+        let mut any = |who: Who, count: u64| {
             let (number, on_ticket) = self.nodes[index].find(who, epoch, &self.tickets);
-            let count = count.min(MOST.saturating_sub(items) as u64);
             if on_ticket {
                 *proven = number.max(*proven);
             }
             (0..count).map_while(move |down| number.checked_sub(down)).collect::<Vec<_>>()
         };
+        if let Item::Mark { who, count } = item {
+            return batch.marks.extend(any(*who, *count));
+        }
+        let left = MOST.saturating_sub(items) as u64;
+        let mut run = |who: Who, count: u64| any(who, count.min(left));
         match item {
-            Item::Mark { who, count } => batch.marks.extend(run(*who, *count)),
+            Item::Mark { .. } => {}
             Item::Present { who, count } => batch.present.extend(run(*who, *count)),
             Item::Leave { who, count } => batch.leaves.extend(run(*who, *count)),
+            Item::Spend { who, count } => batch.spends.extend(run(*who, *count)),
             Item::Return { who, count } => batch.returns.extend(run(*who, *count)),
             Item::Vouch { who, count } => batch.vouched.extend(run(*who, *count)),
             Item::Claim { who, count } => batch.claims.extend(run(*who, *count)),
@@ -111,6 +116,7 @@ fn keyed(key: JoinKey) -> Keyed {
     Keyed {
         once: hash(1 + u8::from(key.by_device), key.once),
         idempotency: hash(1, key.idempotency),
+        proof: hash(3, key.proof),
         address: hash(3, key.address),
         device: hash(2, key.once.filter(|_| key.by_device)),
         user: hash(4, key.user),

@@ -24,6 +24,7 @@ pub(super) fn replies(expected: &Reply, got: &Reply) -> Result<(), String> {
     same("offered", &expected.offered, &got.offered)?;
     same("leaves", &expected.leaves, &got.leaves)?;
     same("ends", &expected.ends, &got.ends)?;
+    same("spends", &expected.spends, &got.spends)?;
     same("renewals", &expected.renewals, &got.renewals)?;
     same("returns", &expected.returns, &got.returns)?;
     same("vouched", &expected.vouched, &got.vouched)?;

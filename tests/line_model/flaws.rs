@@ -34,6 +34,7 @@ fn the_model_finds_every_flaw() {
         Flaw::IgnoresLeaves,
         Flaw::ForgetsTheHead,
         Flaw::IgnoresProofs,
+        Flaw::SpendsAgain,
     ];
     for flaw in flaws {
         let (plan, failure) = noticed(flaw, Judges::All, "");
@@ -51,6 +52,7 @@ fn the_promises_find_what_visitors_suffer_from() {
         (Flaw::TooFast, "more than 1.5"),
         (Flaw::DeniesLoss, "given, after"),
         (Flaw::HidesTurns, "has its turn"),
+        (Flaw::SpendsAgain, "spent twice"),
     ];
     for (flaw, complaint) in flaws {
         let (plan, failure) = noticed(flaw, Judges::PromisesOnly, complaint);

@@ -17,7 +17,7 @@ pub(super) enum Size {
 }
 
 /// Kinds of items, in the order of [`Habits::items`].
-const ITEMS: usize = 15;
+const ITEMS: usize = 16;
 
 /// What a seed does, and how often.
 struct Habits {
@@ -56,8 +56,8 @@ pub(super) fn plan(seed: u64, size: Size, losses: bool, steps: usize) -> Plan {
 }
 
 fn habits(rng: &mut Rng, size: Size, losses: bool) -> Habits {
-    //                 join key mark mine pres leave end renew ret vouch claim cmd offer old nonsense
-    let mut items = [30, 12, 14, 10, 8, 8, 6, 10, 12, 5, 30, 6, 6, 1, u64::from(!losses)];
+    //                 join key mark mine pres leave end renew ret vouch claim cmd offer old spend nonsense
+    let mut items = [30, 12, 14, 10, 8, 8, 6, 10, 12, 5, 30, 6, 6, 1, 8, u64::from(!losses)];
     for weight in &mut items[1..] {
         if rng.one_in(4) {
             *weight = 0;
@@ -177,6 +177,7 @@ fn item(rng: &mut Rng, habits: &Habits) -> Item {
         }),
         12 => Item::Offer { change: change(rng, size), version: rng.pick(&[1, 1, 1, 1, 0, -1]) },
         13 => Item::OldEpoch,
+        14 => Item::Spend { who: inside_or(rng), count: count(rng, size) },
         _ => Item::Nonsense,
     }
 }
@@ -205,6 +206,7 @@ fn join_key(rng: &mut Rng) -> JoinKey {
         once: (rng.below(5) > 0).then(|| rng.below(6) as u8),
         by_device: rng.below(3) > 0,
         idempotency: few(rng),
+        proof: few(rng),
         address: few(rng),
         user: few(rng),
     }

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anteroom::line::{
-    Batch, Claimed, Commanded, Counts, Joined, Number, Offered, Pace, Reply, Settings, Standing,
-    Taken,
+    Batch, Claimed, Commanded, Counts, Done, Joined, Number, Offered, Pace, Reply, Settings,
+    Standing, Taken,
 };
 
 use super::steps::{Faithful, Room};
@@ -36,6 +36,8 @@ pub(super) struct Promises {
     /// In small rooms: who waited after the last exchange.
     waiting: BTreeSet<Number>,
     pace: Option<Metered>,
+    /// Passes that were spent, by epoch and number: until when no pass of theirs can be spent again.
+    spent: BTreeMap<(u64, Number), u64>,
 }
 
 /// Turns by pace since the settings last changed.
@@ -62,6 +64,7 @@ impl Promises {
             polling: BTreeMap::new(),
             waiting: BTreeSet::new(),
             pace: None,
+            spent: BTreeMap::new(),
         }
     }
 
@@ -82,6 +85,7 @@ impl Promises {
         self.given.retain(|_, (_, heard)| *heard && all_speak);
         self.answers.clear();
         self.waiting.clear();
+        self.spent.clear();
         self.pace = None;
         if !all_speak {
             self.polling.clear();
@@ -134,6 +138,7 @@ impl Promises {
         }
         self.once(batch, reply)?;
         self.no_number_twice(reply, heard)?;
+        self.no_pass_twice(batch, reply)?;
         if same_epoch {
             self.seats(batch, &before, reply)?;
             self.rate(&before, reply)?;
@@ -162,8 +167,8 @@ impl Promises {
             }
             Taken::Repeated => {
                 if let Some(first) = self.answers.get(&key)
-                    && (&first.joins, &first.claims, &first.commands)
-                        != (&reply.joins, &reply.claims, &reply.commands)
+                    && (&first.joins, &first.claims, &first.commands, &first.spends)
+                        != (&reply.joins, &reply.claims, &reply.commands, &reply.spends)
                 {
                     return Err("the same batch got other answers the second time".to_owned());
                 }
@@ -192,6 +197,23 @@ impl Promises {
                 return Err(format!("{first}..={last} given, after {theirs}..={upto}"));
             }
             self.given.insert((epoch, first), (last, heard));
+        }
+        Ok(())
+    }
+
+    /// A pass that is good once is spent once, for as long as it can be good.
+    fn no_pass_twice(&mut self, batch: &Batch, reply: &Reply) -> Result<(), String> {
+        if reply.taken != Taken::Applied {
+            return Ok(());
+        }
+        let clock = reply.counts.clock_ms;
+        let lasts = self.settings.as_ref().map_or(0, Settings::session_ms);
+        let spent = batch.spends.iter().zip(&reply.spends);
+        for (number, _) in spent.filter(|(_, done)| **done == Done::Freed) {
+            let before = self.spent.insert((batch.epoch, *number), clock + lasts);
+            if before.is_some_and(|until| clock < until) {
+                return Err(format!("the pass of {number} was spent twice"));
+            }
         }
         Ok(())
     }

@@ -94,6 +94,10 @@ pub(super) enum Item {
         who: Who,
         why: Ending,
     },
+    Spend {
+        who: Who,
+        count: u64,
+    },
     Renew {
         who: Who,
         ago_ms: u64,
@@ -127,6 +131,7 @@ pub(super) struct JoinKey {
     pub(super) once: Option<u8>,
     pub(super) by_device: bool,
     pub(super) idempotency: Option<u8>,
+    pub(super) proof: Option<u8>,
     pub(super) address: Option<u8>,
     pub(super) user: Option<u8>,
 }

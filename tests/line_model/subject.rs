@@ -1,8 +1,13 @@
 //! The line that is judged, or one with a flaw built in: a judge that finds no flaw is no judge.
 
+use std::rc::Rc;
+
 use anteroom::line::{
-    BadBatch, Batch, Joined, Line, Moment, Number, Offered, Pace, Reply, Settings, Standing, Taken,
+    BadBatch, Batch, Done, Joined, Line, Moment, Number, Offered, Pace, Reply, Settings, Standing,
+    Taken,
 };
+
+use super::mirror::{Mirror, Redis};
 
 /// What is wrong with a line.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,11 +36,15 @@ pub(super) enum Flaw {
     ForgetsTheHead,
     /// What nodes have seen is not believed.
     IgnoresProofs,
+    /// A pass that was spent is spent again.
+    SpendsAgain,
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct Subject {
     line: Line,
+    /// The same line in Redis.
+    mirror: Option<Mirror>,
     flaw: Option<Flaw>,
     applied: u64,
     /// What a line with other settings than these says it has.
@@ -44,15 +53,22 @@ pub(super) struct Subject {
 
 impl Subject {
     pub(super) fn new(flaw: Option<Flaw>) -> Subject {
-        Subject { line: Line::default(), flaw, applied: 0, settings: None }
+        Subject { line: Line::default(), mirror: None, flaw, applied: 0, settings: None }
+    }
+
+    /// One that is also kept in Redis.
+    pub(super) fn mirrored(redis: &Rc<Redis>) -> Subject {
+        Subject { mirror: Some(Mirror::new(redis)), ..Subject::new(None) }
     }
 
     pub(super) fn empty(&self) -> Subject {
-        Subject::new(self.flaw)
+        let mirror = self.mirror.as_ref().map(Mirror::empty);
+        Subject { mirror, ..Subject::new(self.flaw) }
     }
 
     pub(super) fn founded(&self, now: Moment) -> Subject {
-        Subject { line: Line::founded(now), ..self.empty() }
+        let mirror = self.mirror.as_ref().map(|mirror| mirror.founded(now));
+        Subject { line: Line::founded(now), mirror, ..Subject::new(self.flaw) }
     }
 
     pub(super) fn standing(&self, number: Number) -> Standing {
@@ -67,13 +83,22 @@ impl Subject {
         self.line == other.line
     }
 
+    /// The line in Redis, if it is kept there, too.
+    pub(super) fn mirror(&self) -> Option<&Mirror> {
+        self.mirror.as_ref()
+    }
+
     pub(super) fn check_invariants(&self) -> Result<(), String> {
         self.line.check_invariants().map_err(|broken| broken.to_string())
     }
 
     pub(super) fn apply(&mut self, batch: &Batch, now: Moment) -> Result<Reply, BadBatch> {
         let Some(flaw) = self.flaw else {
-            return self.line.apply(batch, now);
+            let reply = self.line.apply(batch, now);
+            if let Some(mirror) = &self.mirror {
+                mirror.follow(batch, now, &reply, &self.line);
+            }
+            return reply;
         };
         self.applied += 1;
         let (mut changed, mut moment) = (batch.clone(), now);
@@ -117,6 +142,14 @@ impl Subject {
                         terms.expires_ms += 1;
                     }
                 }
+            }
+            Flaw::SpendsAgain => {
+                let again = |done: &mut Done| {
+                    if *done == Done::Already {
+                        *done = Done::Freed;
+                    }
+                };
+                reply.spends.iter_mut().for_each(again);
             }
             Flaw::Miscounts if reply.counts.waiting > 2 => reply.counts.waiting += 1,
             Flaw::IgnoresLeaves => {

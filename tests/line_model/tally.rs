@@ -41,6 +41,9 @@ impl Tally {
         for done in reply.leaves.iter().chain(&reply.ends) {
             tally.add(format!("leave or end {done:?}"), 1);
         }
+        for done in &reply.spends {
+            tally.add(format!("spend {done:?}"), 1);
+        }
         for joined in &reply.joins {
             let what = match joined {
                 Joined::Refused(refusal) => format!("join {}", name(format!("{refusal:?}"))),

@@ -249,8 +249,8 @@ impl World {
                 BadBatch::NoRun
             }
             Bad::Items => {
-                batch.claims = (1..=1_000).collect();
-                BadBatch::TooManyItems(1_001)
+                batch.claims = (1..=250).collect();
+                BadBatch::TooManyItems(251)
             }
             Bad::Bulk => {
                 batch.joins.push(Join::Plain(1_000_000));

@@ -2,7 +2,7 @@
 
 use anteroom::line::{Ending, Number, OnAbsence, Pace};
 
-use super::{AT_ONCE, Model, NODE_MS, Visitor, Where};
+use super::{LEAVES, Model, NODE_MS, Visitor, Where};
 
 /// `base` moves in steps of this, and only in a line longer than that.
 const BASE_STEP: u64 = 32_768;
@@ -19,16 +19,18 @@ impl Model {
         over
     }
 
-    pub(super) fn duties(&mut self, turned: bool, advance: u64, wall: u64) {
-        self.end_seats(wall);
-        self.forget_endings(wall);
+    pub(super) fn duties(&mut self, node: u128, turned: bool, advance: u64, wall: u64) {
         self.miss_the_silent();
         if turned {
             self.sweep();
+            self.swept = (node, self.counts.clock_ms);
         } else {
             self.move_base();
         }
         self.lapse();
+        self.forget_endings(wall);
+        self.forget_spends();
+        self.end_seats(wall);
         self.refill(advance);
         if self.missing_until <= self.counts.clock_ms {
             self.note("missing seats were forgotten", self.counts.missing);
@@ -36,15 +38,26 @@ impl Model {
         }
     }
 
-    /// The first of those that are due, by time and number.
-    fn due(&self, when: impl Fn(&Visitor) -> Option<u64>) -> Vec<Number> {
+    /// Steps the next duty may take: what is left, but for some for each of those to come.
+    pub(super) fn may_take(&mut self) -> usize {
+        self.duties_to_come -= 1;
+        self.steps - LEAVES * self.duties_to_come
+    }
+
+    /// The first of those that are due, by time and number: as many as this duty may do.
+    fn due(&mut self, when: impl Fn(&Visitor) -> Option<u64>) -> Vec<Number> {
+        let most = self.may_take();
         let mut due: Vec<(u64, Number)> = self
             .visitors
             .iter()
             .filter_map(|visitor| Some((when(visitor)?, visitor.number)))
             .collect();
         due.sort();
-        due.into_iter().take(AT_ONCE).map(|(_, number)| number).collect()
+        due.truncate(most);
+        self.steps -= due.len();
+        self.backlog |= due.len() == most;
+        self.note("more to do than an exchange does", u64::from(due.len() == most));
+        due.into_iter().map(|(_, number)| number).collect()
     }
 
     fn end_seats(&mut self, wall: u64) {
@@ -54,7 +67,7 @@ impl Model {
             Where::Inside(seat) if seat.free_at <= clock => Some(seat.free_at),
             _ => None,
         });
-        self.note("a thousand seats ended at once", u64::from(over.len() == AT_ONCE));
+        self.note("as many seats ended as may", u64::from(self.steps == 2 * LEAVES));
         for number in over {
             let Where::Inside(seat) = &mut self.visitor(number).found else {
                 unreachable!("{number} is inside")
@@ -93,6 +106,32 @@ impl Model {
         }
     }
 
+    /// A spend is remembered while there is, or was, a session that is.
+    fn forget_spends(&mut self) {
+        let clock = self.counts.clock_ms;
+        let kept = 2 * self.settings().session_ms();
+        let mut due: Vec<(u64, Number)> =
+            self.spent.iter().map(|(number, until)| (*until, *number)).collect();
+        due.retain(|(until, _)| *until <= clock);
+        due.sort();
+        // What the endings have left.
+        let most = self.steps - LEAVES * self.duties_to_come;
+        due.truncate(most);
+        self.steps -= due.len();
+        self.backlog |= due.len() == most;
+        self.note("as many spends were forgotten as may", u64::from(due.len() == most));
+        for (_, number) in due {
+            let found = self.find(number).map(|visitor| &visitor.found);
+            if let Some(Where::Inside(_) | Where::Ended { .. }) = found {
+                self.spent.insert(number, clock + kept);
+                self.note("a spend was kept for its seat", 1);
+            } else {
+                self.spent.remove(&number);
+                self.note("a spend was forgotten", 1);
+            }
+        }
+    }
+
     fn miss_the_silent(&mut self) {
         let clock = self.counts.clock_ms;
         let patience = self.settings().heartbeat_timeout_ms * 3 / 2;
@@ -105,7 +144,6 @@ impl Model {
             }
             _ => None,
         });
-        self.note("a thousand silent at once", u64::from(silent.len() == AT_ONCE));
         for number in silent {
             let visitor = self.visitor(number);
             if let Where::Express { place, .. } = visitor.found {
@@ -149,7 +187,7 @@ impl Model {
         self.visitors.retain(|visitor| visitor.live || visitor.used || !visitor.ordinary());
     }
 
-    fn move_base(&mut self) {
+    pub(super) fn move_base(&mut self) {
         let length = self.counts.issued - self.base;
         if length > BASE_MIN && self.counts.lapsed - self.base >= length / 2 {
             let base = self.counts.lapsed / BASE_STEP * BASE_STEP;
@@ -203,8 +241,6 @@ impl Model {
             _ => None,
         });
         self.note("strayed and lapsed", strayed.len() as u64);
-        self.note("a thousand late at once", u64::from(late.len() == AT_ONCE));
-        self.note("a thousand strayed ones gone at once", u64::from(strayed.len() == AT_ONCE));
         for number in late.into_iter().chain(strayed) {
             self.visitor(number).found = Where::Line;
         }

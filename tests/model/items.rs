@@ -4,7 +4,7 @@ use anteroom::line::{
     Batch, Claimed, Done, End, Ending, Number, Reason, Renewal, Reply, Standing, Terms,
 };
 
-use super::{MAX_EXPRESS, Model, Seat, Where};
+use super::{MAX_HEAD, Model, Seat, Where};
 
 /// The ways to ask for one's place.
 #[derive(Clone, Copy, PartialEq)]
@@ -19,6 +19,7 @@ impl Model {
         if batch.epoch != self.counts.epoch {
             reply.leaves = vec![Done::Stale; batch.leaves.len()];
             reply.ends = vec![Done::Stale; batch.ends.len()];
+            reply.spends = vec![Done::Stale; batch.spends.len()];
             reply.renewals = vec![Claimed::Stale; batch.renewals.len()];
             reply.returns = vec![Claimed::Stale; batch.returns.len()];
             reply.vouched = vec![Claimed::Stale; batch.vouched.len()];
@@ -29,6 +30,7 @@ impl Model {
         batch.present.iter().for_each(|number| self.heard(*number));
         reply.leaves = batch.leaves.iter().map(|number| self.leave(*number)).collect();
         reply.ends = batch.ends.iter().map(|end| self.end(*end)).collect();
+        reply.spends = batch.spends.iter().map(|number| self.spend(*number)).collect();
         reply.renewals = batch.renewals.iter().map(|renewal| self.renew(*renewal, wall)).collect();
         let mut asked = |ask: Ask, list: &[Number]| -> Vec<Claimed> {
             list.iter().map(|number| self.ask(ask, *number, wall)).collect()
@@ -84,6 +86,21 @@ impl Model {
             Standing::Waiting | Standing::Away => {}
         }
         self.visitor(number).take(Where::Line);
+        Done::Freed
+    }
+
+    fn spend(&mut self, number: Number) -> Done {
+        let standing = self.standing(number);
+        if standing == Standing::Unknown {
+            return Done::Unknown;
+        }
+        if self.spent.contains_key(&number) {
+            self.note("spent again", 1);
+            return Done::Already;
+        }
+        self.note("spent, and no seat known", u64::from(standing != Standing::Active));
+        let until = self.counts.clock_ms + 2 * self.settings().session_ms();
+        self.spent.insert(number, until);
         Done::Freed
     }
 
@@ -274,8 +291,10 @@ impl Model {
     }
 
     fn put_at_the_head(&mut self, number: Number) {
-        let there = |found: &Where| matches!(found, Where::Express { .. } | Where::Strayed { .. });
-        if self.visitors.iter().filter(|visitor| there(&visitor.found)).count() < MAX_EXPRESS {
+        let there = |found: &Where| {
+            matches!(found, Where::Express { .. } | Where::Strayed { .. } | Where::Called { .. })
+        };
+        if self.visitors.iter().filter(|visitor| there(&visitor.found)).count() < MAX_HEAD {
             let (place, heard) = (self.counts.released, self.counts.clock_ms);
             self.visitor(number).take(Where::Express { place, heard });
             self.note("to the head", 1);

@@ -4,8 +4,8 @@ use anteroom::line::{
     Batch, Join, Joined, Key, Keyed, Mode, Number, Refusal, Reply, Standing, Subject,
 };
 
-use super::Model;
 use super::items::Ask;
+use super::{MAX_PLACES, Model};
 
 /// One join that was counted, by one of its subjects.
 #[derive(Clone)]
@@ -22,7 +22,9 @@ pub(super) struct FirstJoin {
     number: Number,
     joined_ms: u64,
     idempotency: Option<Key>,
-    address: Option<Key>,
+    proof: Option<Key>,
+    user: Option<Key>,
+    at: u64,
 }
 
 impl Model {
@@ -30,11 +32,11 @@ impl Model {
         if batch.joins.is_empty() {
             return;
         }
-        let mut room = u64::MAX;
+        let mut room = MAX_PLACES.saturating_sub(self.counts.issued - self.counts.lapsed);
         if let Some(max_waiting) = self.settings().max_waiting {
             let (waiting, _, _) = self.tally();
             let now = self.pace_allows().min(self.seats_free());
-            room = max_waiting.saturating_add(now).saturating_sub(waiting);
+            room = room.min(max_waiting.saturating_add(now).saturating_sub(waiting));
         }
         for join in &batch.joins {
             let joined = match join {
@@ -82,8 +84,10 @@ impl Model {
         }
         let joined = self.give(1, room, wall);
         if let (Joined::Given { first, joined_ms, .. }, Some(once)) = (joined, keyed.once) {
-            let Keyed { idempotency, address, .. } = *keyed;
-            self.devices.insert(once, FirstJoin { number: first, joined_ms, idempotency, address });
+            let (Keyed { idempotency, proof, user, .. }, at) =
+                (keyed.clone(), self.counts.clock_ms);
+            let first = FirstJoin { number: first, joined_ms, idempotency, proof, user, at };
+            self.devices.insert(once, first);
         }
         joined
     }
@@ -101,7 +105,7 @@ impl Model {
 
     /// The join this one repeats, if its number can still do anything.
     fn known_join(&mut self, keyed: &Keyed, wall: u64) -> Option<Joined> {
-        let FirstJoin { number, joined_ms, idempotency, address } =
+        let FirstJoin { number, joined_ms, idempotency, proof, user, .. } =
             self.devices.get(&keyed.once?)?.clone();
         if matches!(
             self.standing(number),
@@ -113,16 +117,22 @@ impl Model {
         self.ask(Ask::Return, number, wall);
         self.note("back by joining again", u64::from(self.standing(number) != before));
         let same = |a: Option<Key>, b: Option<Key>| a.is_some() && a == b;
-        let proven = same(idempotency, keyed.idempotency)
-            || same(address, keyed.address)
+        let the_same_client = same(idempotency, keyed.idempotency)
+            || same(proof, keyed.proof)
             || keyed.device.is_none();
+        let proven = the_same_client && user == keyed.user;
+        self.note("again as another user", u64::from(the_same_client && !proven));
+        self.note("again as the same user", u64::from(proven && user.is_some()));
         let (epoch, standing) = (self.counts.epoch, self.standing(number));
         Some(Joined::Already { epoch, number, joined_ms, proven, standing })
     }
 
-    /// Counts a join by its subjects, unless one of them has come too often.
+    /// Counts a join by its subjects, unless one of them has come too often. What a device's first join was is known from
+    /// the device: it is counted as soon as there is anything else to count.
     fn count_attempt(&mut self, keyed: &Keyed) -> Option<Refusal> {
         let clock = self.counts.clock_ms;
+        let by_device = keyed.device.is_some() && keyed.device == keyed.once;
+        let first = keyed.once.filter(|_| by_device).and_then(|device| self.devices.get(&device));
         let mut attempts = Vec::new();
         for limit in &self.settings().join_limits {
             let (subject, per_ms) = (limit.subject, limit.per_ms);
@@ -132,18 +142,31 @@ impl Model {
                 Subject::User => keyed.user,
             };
             let Some(key) = key else { continue };
-            let of = |window: u64| {
-                let same =
-                    |one: &&Attempt| (one.subject, one.per_ms, one.key) == (subject, per_ms, key);
-                self.attempts.iter().filter(same).filter(|one| one.at / per_ms == window).count()
-                    as u64
+            let counts_devices = by_device && subject == Subject::Device;
+            let at_times = |one: &Attempt| {
+                ((one.subject, one.per_ms, one.key) == (subject, per_ms, key)).then_some(one.at)
             };
+            let mut times: Vec<u64> = self.attempts.iter().filter_map(at_times).collect();
+            let of = |times: &[u64], window: u64| {
+                times.iter().filter(|at| *at / per_ms == window).count() as u64
+            };
+            if let Some(FirstJoin { at, .. }) = first.filter(|_| counts_devices)
+                && of(&times, at / per_ms) == 0
+            {
+                times.push(*at);
+                attempts.push(Attempt { subject, per_ms, key, at: *at });
+            }
             let window = clock / per_ms;
-            let before = if window == 0 { 0 } else { of(window - 1) };
-            let estimate = of(window) + before * (per_ms - clock % per_ms) / per_ms;
+            let now = of(&times, window);
+            let before = if window == 0 { 0 } else { of(&times, window - 1) };
+            let estimate = now + before * (per_ms - clock % per_ms) / per_ms;
             if estimate + 1 > limit.max {
                 self.note("too many joins", 1);
                 return Some(Refusal::Limited { subject, retry_ms: 1 });
+            }
+            let outlived = self.settings().ticket_max_ms >= 2 * per_ms;
+            if counts_devices && first.is_none() && now + before == 0 && outlived {
+                continue;
             }
             attempts.push(Attempt { subject, per_ms, key, at: clock });
         }

@@ -2,10 +2,17 @@
 
 use anteroom::line::{Ending, Known, Moment, Number, Report};
 
-use super::{GAP, MAX_HEAL, MAX_TICK_MS, Model, SETTLING_MS, Where};
+use super::{GAP, MAX_HEAL, MAX_PLACES, MAX_TICK_MS, Model, SETTLING_MS, Where};
 
 /// More than any room has had.
 const MAX_ISSUED: u64 = 10_000_000_000;
+/// Later than any clock.
+const MAX_EPOCH: u64 = 281_474_976_710_656;
+
+/// What no node can have seen is not believed.
+fn absurd(known: &Known) -> bool {
+    known.issued > MAX_ISSUED || known.epoch > MAX_EPOCH
+}
 
 /// A line that listens.
 #[derive(Clone)]
@@ -41,6 +48,7 @@ impl Model {
         self.visitors.clear();
         self.releases.clear();
         self.devices.clear();
+        self.spent.clear();
         self.owed = 0;
         self.period_began = clock_ms;
         if let Some(settling) = &mut self.settling {
@@ -50,14 +58,14 @@ impl Model {
 
     /// Step 4: what the node has seen is true, so what the line has not is lost.
     pub(super) fn learn(&mut self, known: &Known) {
-        if known.epoch < self.counts.epoch || known.issued > MAX_ISSUED {
+        if known.epoch < self.counts.epoch || absurd(known) {
             return;
         }
         if known.epoch > self.counts.epoch {
             self.note("a later epoch was known", 1);
             self.begin_epoch(known.epoch);
         }
-        let issued = self.counts.issued;
+        let (issued, mut over) = (self.counts.issued, 0);
         if known.issued > issued {
             if self.settling.is_some() {
                 self.counts.issued = known.issued;
@@ -69,8 +77,9 @@ impl Model {
                 self.append(issued + 1, known.issued);
                 self.counts.issued = known.issued + GAP;
             }
+            over = self.counts.issued.saturating_sub(MAX_PLACES);
         }
-        let released = known.released.min(self.counts.issued);
+        let released = known.released.min(self.counts.issued).max(over);
         if released > self.counts.released {
             self.note("a later frontier was known", 1);
             self.counts.released = released;
@@ -78,37 +87,41 @@ impl Model {
                 self.note_release();
             }
         }
-        let lapsed = known.lapsed.min(self.counts.released);
+        let lapsed = known.lapsed.min(self.counts.released).max(over);
         if lapsed > self.counts.lapsed {
             self.counts.lapsed = lapsed;
             for visitor in self.visitors.iter_mut().filter(|visitor| visitor.number <= lapsed) {
                 visitor.live = false;
             }
         }
+        if self.settling.is_some() {
+            self.move_base();
+        }
     }
 
     /// What only a line that listens asks for.
     pub(super) fn hear(&mut self, known: &Known) {
-        if known.epoch != self.counts.epoch || known.issued > MAX_ISSUED {
+        if known.epoch != self.counts.epoch || absurd(known) {
             return;
         }
         let settling = self.settling.as_mut().expect("asked only while settling");
-        settling.taken = settling.taken.max(known.taken);
+        settling.taken = settling.taken.max(known.taken.min(MAX_ISSUED));
         if let Some(report) = &known.report {
             self.note("a report was merged", 1);
-            self.merge(report, known.released);
+            self.merge(report, known);
         }
     }
 
-    fn merge(&mut self, report: &Report, known_released: Number) {
+    fn merge(&mut self, report: &Report, known: &Known) {
         let (clock, issued) = (self.counts.clock_ms, self.counts.issued);
-        let given = |range: &(Number, Number)| range.0.max(1)..=range.1.min(issued);
+        let given =
+            |range: &(Number, Number)| range.0.max(1)..=range.1.min(issued).min(known.issued);
         for number in report.used.iter().flat_map(given) {
             let visitor = self.visitor(number);
             (visitor.used, visitor.live) = (true, false);
         }
         let (lapsed, released, turn) =
-            (self.counts.lapsed, self.counts.released.min(known_released), self.turn);
+            (self.counts.lapsed, self.counts.released.min(known.released), self.turn);
         for number in report.live.iter().flat_map(given) {
             let visitor = self.visitor(number);
             if !visitor.used && number > lapsed && number <= released {

@@ -34,12 +34,18 @@ pub const GAP: u64 = 100_000;
 /// How long a line without memory listens, and the most the room's clock moves in an exchange.
 const SETTLING_MS: u64 = 2_000;
 const MAX_TICK_MS: u64 = 2_000;
-/// What one exchange does at most of the things that need a step each.
-const AT_ONCE: usize = 1_000;
+/// Steps that all duties of an exchange share, how many duties there are, and what each leaves to every later one.
+const STEPS: usize = 250;
+const DUTIES: usize = 7;
+const LEAVES: usize = 30;
 /// A node is remembered this long.
 const NODE_MS: u64 = 3_600_000;
+/// And counted if it was heard so long before the last sweep.
+const HEARD_MS: u64 = 60_000;
 /// The head of the line holds no more than this.
-const MAX_EXPRESS: usize = 100_000;
+const MAX_HEAD: usize = 10_000;
+/// A line reaches no further back from `issued` than this.
+const MAX_PLACES: u64 = 67_108_864;
 
 /// A room, as a list of visitors.
 #[derive(Clone, Default)]
@@ -49,6 +55,12 @@ pub struct Model {
     settling: Option<Settling>,
     missing_until: u64,
     nodes: BTreeMap<u128, Node>,
+    /// Who swept last, and when.
+    swept: (u128, u64),
+    /// Steps left in this exchange, and duties to come in it.
+    steps: usize,
+    duties_to_come: usize,
+    backlog: bool,
 
     pub counts: Counts,
     pub base: Number,
@@ -57,6 +69,8 @@ pub struct Model {
     releases: Vec<(u64, Number)>,
     /// Sessions ended so far.
     endings: u64,
+    /// Whose pass was spent, and until when that is remembered.
+    pub spent: BTreeMap<Number, u64>,
 
     pub settings: Option<Settings>,
     version: u64,
@@ -99,6 +113,7 @@ impl Model {
             return Err(BadBatch::NoRun);
         }
         let advance = self.tick(moment);
+        (self.steps, self.duties_to_come, self.backlog) = (STEPS, DUTIES, false);
         let wall = moment.wall_ms;
         let mut reply = Reply { wall_ms: wall, run: moment.run, ..Reply::default() };
 
@@ -123,17 +138,19 @@ impl Model {
             reply.taken = Taken::Unconfigured;
             return Ok(self.finish(reply));
         }
-        let entered = self.counts.entered;
         let turned = self.turn_ring();
         self.items(batch, wall, &mut reply);
-        self.duties(turned, advance, wall);
+        self.duties(batch.node, turned, advance, wall);
         let epoch = self.counts.epoch;
+        let mut turns = self.may_take();
+        let most = turns;
         reply.commands =
-            batch.commands.iter().map(|command| self.command(*command, wall)).collect();
+            batch.commands.iter().map(|command| self.command(*command, wall, &mut turns)).collect();
         self.joins(batch, wall, &mut reply);
-        self.release_by_pace();
+        self.release_by_pace(&mut turns);
+        self.steps -= most - turns;
         self.enter_waiting_claims(batch, epoch, wall, &mut reply);
-        self.enter_joins(entered, wall, &mut reply);
+        self.enter_joins(batch, wall, &mut reply);
 
         let node =
             Node { sequence: batch.sequence, heard: self.counts.clock_ms, answers: reply.clone() };
@@ -143,8 +160,7 @@ impl Model {
 
     /// A batch that was sent before: nothing in it is done again, everything else is.
     fn again(&mut self, batch: &Batch, mut reply: Reply, last: u64, advance: u64) -> Reply {
-        let node = self.nodes.get_mut(&batch.node).expect("a node with a sequence is remembered");
-        node.heard = self.counts.clock_ms;
+        let node = self.nodes.get(&batch.node).expect("a node with a sequence is remembered");
         reply.taken = Taken::Superseded;
         if batch.sequence == last {
             reply = Reply { wall_ms: reply.wall_ms, run: reply.run, ..node.answers.clone() };
@@ -152,8 +168,9 @@ impl Model {
         }
         if self.settings.is_some() {
             let turned = self.turn_ring();
-            self.duties(turned, advance, reply.wall_ms);
-            self.release_by_pace();
+            self.duties(batch.node, turned, advance, reply.wall_ms);
+            let mut turns = self.may_take();
+            self.release_by_pace(&mut turns);
         }
         self.finish(reply)
     }
@@ -172,7 +189,10 @@ impl Model {
     /// The counters, counted.
     pub fn counts(&self) -> Counts {
         let (waiting, admitted, inside) = self.tally();
-        Counts { waiting, admitted, inside, ..self.counts }
+        let (swept_by, swept_ms) = self.swept;
+        let heard = self.nodes.values().filter(|node| node.heard + HEARD_MS > swept_ms);
+        let (nodes, backlog) = (heard.count() as u64, self.backlog);
+        Counts { waiting, admitted, inside, nodes, swept_by, swept_ms, backlog, ..self.counts }
     }
 
     /// How many wait, are admitted, are inside.
@@ -270,12 +290,12 @@ impl Model {
         }
     }
 
-    fn command(&mut self, command: Command, wall: u64) -> Commanded {
+    fn command(&mut self, command: Command, wall: u64, steps: &mut usize) -> Commanded {
         match command {
             Command::Pause => self.counts.paused = true,
             Command::Resume => self.counts.paused = false,
             Command::Reset => self.begin_epoch((self.counts.epoch + 1).max(wall / 1_000)),
-            Command::Release(count) => return self.release_by_hand(count),
+            Command::Release(count) => return self.release_by_hand(count, steps),
         }
         Commanded::Done
     }

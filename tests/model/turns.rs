@@ -1,13 +1,16 @@
 //! Steps 12 and 13: whose turn it is, and who comes in at once.
 
-use anteroom::line::{Batch, Claimed, Commanded, Joined, Mode, Number, Pace, Reply, Standing};
+use anteroom::line::{
+    Batch, Claimed, Commanded, Join, Joined, Keyed, Mode, Number, Pace, Reply, Standing,
+};
 
-use super::{AT_ONCE, Model, Where};
+use super::{Model, Where};
 
 impl Model {
-    pub(super) fn release_by_pace(&mut self) {
+    pub(super) fn release_by_pace(&mut self, steps: &mut usize) {
         let turns = self.pace_allows().min(self.seats_free());
-        let (count, _) = self.release(turns);
+        let (count, _) = self.release(turns, steps);
+        self.backlog |= *steps == 0 && count < turns && self.tally().0 > 0;
         if let Some((cost, _)) = Self::cost_and_depth(self.settings().pace) {
             self.credit -= count * cost;
         }
@@ -19,18 +22,18 @@ impl Model {
         }
     }
 
-    pub(super) fn release_by_hand(&mut self, count: u64) -> Commanded {
+    pub(super) fn release_by_hand(&mut self, count: u64, steps: &mut usize) -> Commanded {
         let after = self.counts.released;
         let turns =
             if self.settings().mode == Mode::Closed { 0 } else { count.min(self.seats_free()) };
-        let (count, express) = self.release(turns);
+        let (count, express) = self.release(turns, steps);
         self.note("released by hand", count);
         self.note("called by hand", express);
         Commanded::Released { count, express, after, upto: self.counts.released }
     }
 
     /// Gives so many turns, in the order of places; how many were given, and to the head.
-    fn release(&mut self, turns: u64) -> (u64, u64) {
+    fn release(&mut self, turns: u64, steps: &mut usize) -> (u64, u64) {
         if turns == 0 {
             return (0, 0);
         }
@@ -45,11 +48,8 @@ impl Model {
             }
         }
         waiting.sort();
-        let reached = within_a_thousand_steps(&waiting, turns);
-        self.note(
-            "a thousand steps were too few",
-            u64::from(reached < waiting.len().min(turns as usize)),
-        );
+        let reached = within(steps, &waiting, turns);
+        self.note("the steps were too few", u64::from(reached < waiting.len().min(turns as usize)));
         waiting.truncate(reached);
 
         let (before, clock) = (self.counts.released, self.counts.clock_ms);
@@ -107,21 +107,25 @@ impl Model {
     }
 
     /// Newcomers of this batch whose turn it is already.
-    pub(super) fn enter_joins(&mut self, before: u64, wall: u64, reply: &mut Reply) {
-        let lasts = self.settings().session_first_ms.min(self.settings().session_ms());
-        let mut left = AT_ONCE - self.counts.entered.saturating_sub(before) as usize;
-        for joined in &mut reply.joins {
+    pub(super) fn enter_joins(&mut self, batch: &Batch, wall: u64, reply: &mut Reply) {
+        let full = self.settings().session_ms();
+        let first = self.settings().session_first_ms.min(full);
+        let mut left = self.may_take();
+        for (join, joined) in batch.joins.iter().zip(&mut reply.joins) {
+            let an_app = matches!(join, Join::Keyed(Keyed { once: Some(_), .. }));
+            let lasts = if an_app { full } else { first };
             let Joined::Given { first, count, entered, terms, .. } = joined else {
                 continue;
             };
             for number in *first..*first + u64::from(*count) {
-                self.note("a thousand entered at once", u64::from(left == 0));
+                self.note("as many entered as may", u64::from(left == 0));
                 if left == 0 || self.standing(number) != Standing::Admitted {
                     break;
                 }
                 *terms = Some(self.enter(number, lasts, wall));
                 *entered += 1;
                 left -= 1;
+                self.note("an app entered at once", u64::from(an_app));
             }
         }
     }
@@ -129,9 +133,9 @@ impl Model {
 
 /// How many of those who wait get a turn. A step calls one of the head, or goes to the next ordinary
 /// visitor and takes all whose numbers follow within as many as turns are left.
-fn within_a_thousand_steps(waiting: &[(Number, bool, Number)], turns: u64) -> usize {
+fn within(steps: &mut usize, waiting: &[(Number, bool, Number)], turns: u64) -> usize {
     let (mut reached, mut left) = (0, turns);
-    for _ in 0..AT_ONCE {
+    while *steps > 0 {
         let Some(&(_, ordinary, first)) = waiting.get(reached).filter(|_| left > 0) else {
             break;
         };
@@ -144,6 +148,7 @@ fn within_a_thousand_steps(waiting: &[(Number, bool, Number)], turns: u64) -> us
         }
         reached += taken;
         left -= taken as u64;
+        *steps -= 1;
     }
     reached
 }

@@ -68,6 +68,34 @@ test('a join goes through a bad moment', () => using({}, async ({ line, queue })
   assert.equal(line.requests.length, 3);
 }));
 
+test('an arrival is asked about as told, and becomes a place with another ticket', () => using({}, async ({ line, queue }) => {
+  const recorded = answer => answer(503, {
+    error: { code: 'store_unavailable' }, queue_id: 'arrival', event_id: 'evt_123', status: 'provisional', next_poll_seconds: 3,
+  }, { 'retry-after': '3' });
+  line.trouble.push(recorded);
+  const joined = await queue.joinEvent({ eventId: 'evt_123' });
+  assert.deepEqual([joined.state, joined.status, joined.queueId, joined.position], ['waiting', 'provisional', 'arrival', undefined]);
+  assert.equal(line.requests.length, 1, 'nobody joins again');
+  line.positions.set('ticket', 3);
+  const placed = answer => answer(200, { queue_id: 'ticket', event_id: 'evt_123', position: 3, status: 'waiting', next_poll_seconds: 0.05 });
+  line.trouble.push(recorded, placed);
+  delays.length = 0;
+  const all = await collect(queue.listenStatus({ queueId: joined.queueId }));
+  assert.ok(delays.includes(3000), `exactly as long as told: ${delays}`);
+  assert.deepEqual(all.map(status => status.status), ['provisional', 'waiting', 'waiting', 'waiting', 'admitted']);
+  const asked = line.requests.slice(1).map(request => request.query.queue_id);
+  assert.deepEqual(asked, ['arrival', 'arrival', 'ticket', 'ticket', 'ticket']);
+}));
+
+test('a place that is kept is an error with the last place in it', () => using({}, async ({ line, queue }) => {
+  const { queueId } = await queue.joinEvent({ eventId: 'evt_123' });
+  line.trouble.push(answer => answer(503, {
+    error: { code: 'store_unavailable' }, queue_id: queueId, position: 3, status: 'waiting',
+  }, { 'retry-after': '1' }));
+  const states = (await collect(queue.listenStatus({ queueId }))).map(status => status.state);
+  assert.deepEqual(states, ['error', 'waiting', 'waiting', 'admitted']);
+}));
+
 test('a place can be iterated over and waited for at once, with one question for both', () => using({}, async ({ line, queue, client }) => {
   const { queueId } = await queue.joinEvent({ eventId: 'evt_123' });
   const [all, token] = await Promise.all([collect(queue.listenStatus({ queueId })), queue.onAdmitted({ queueId })]);
@@ -177,6 +205,17 @@ test('tokens end by the server\'s clock, also after a restart', () => using({ po
   }
 }));
 
+test('what was saved and spoiled is no token', () => using({}, async ({ queue }) => {
+  const kept = new Map();
+  globalThis.localStorage = { getItem: key => kept.get(key) ?? null, setItem: (key, value) => kept.set(key, value) };
+  try {
+    for (const spoiled of ['', '{', 'undefined', 'null', '7', '"a.b.c"', '[]', '{"token":null}', '{"token":"a.b.c","expiresAt":"soon"}']) {
+      kept.set('anteroom.token.evt_123', spoiled);
+      assert.equal(await queue.restoreToken({ eventId: 'evt_123' }), null, spoiled);
+    }
+  } finally { delete globalThis.localStorage; }
+}));
+
 test('leaving', () => using({}, async ({ line, queue }) => {
   const { queueId } = await queue.joinEvent({ eventId: 'evt_123' });
   await queue.leave({ queueId });
@@ -196,4 +235,29 @@ test('numbers and estimates read as the server writes them', async () => {
       assert.equal(new Intl.NumberFormat(words.numbers).format(number), text, words.numbers);
     }
   }
+});
+
+test('when something is tried again is said in seconds, minutes or hours', async () => {
+  const { formatAgain } = await fresh();
+  const languages = JSON.parse(readFileSync(process.env.ANTEROOM_CASES, 'utf8'));
+  const said = {};
+  for (const { words, sibling } of languages) {
+    const code = words.numbers.slice(0, 2);
+    said[code] = left => formatAgain(words, left);
+    const digits = text => Number(text.replace(/\D/g, '') || '2');
+    for (let left = 0; left < 100000; left += left < 200 ? 1 : 59) {
+      const text = formatAgain(words, left);
+      assert.ok(text && !/[{}]|undefined|NaN/.test(text), `${code}: ${left}: ${text}`);
+      assert.ok(digits(text) <= 120, `a number nobody can picture: ${code}: ${left}: ${text}`);
+      assert.equal(formatAgain(sibling, left), text, `the same on every page: ${code}`);
+    }
+  }
+  const cases = [
+    ['en', 1, 'Next try in 1 second'], ['en', 60, 'Next try in 60 seconds'], ['en', 61, 'Next try in 2 minutes'],
+    ['en', 1800, 'Next try in 30 minutes'], ['en', 7200, 'Next try in 120 minutes'], ['en', 7201, 'Next try in 3 hours'],
+    ['de', 1790, 'Nächster Versuch in 30 Minuten'], ['ja', 600, '10分後にもう一度試します'], ['ar', 120, 'المحاولة التالية بعد دقيقتين'],
+    ['ru', 1260, 'Следующая попытка через 21 минуту'], ['ru', 1320, 'Следующая попытка через 22 минуты'],
+    ['uk', 75600, 'Наступна спроба через 21 годину'], ['pl', 300, 'Następna próba za 5 minut'],
+  ];
+  for (const [code, left, text] of cases) assert.equal(said[code](left), text);
 });

@@ -25,7 +25,7 @@ fn the_client_keeps_its_promises() {
     assert!(output.status.success(), "{}\n{}", text(&output.stdout), text(&output.stderr));
 }
 
-/// What the server writes, and the words it gives the client: `[{words, estimates, numbers}]`.
+/// What the server writes, and the words it gives the client: `[{words, sibling, estimates, numbers}]`.
 fn cases_of_every_language() -> Value {
     let pages = Pages::new("sale", &Look::default());
     let cases = |language: Language| {
@@ -37,8 +37,11 @@ fn cases_of_every_language() -> Value {
             let (_, rest) = html.split_once(start).expect("it is there");
             rest.split_once(end).expect("it ends").0.to_owned()
         };
-        let html = shown(&place());
-        let words = between(&html, "id=\"anteroom-words\">", "</script>");
+        let words = |html: &str| {
+            let words = between(html, "id=\"anteroom-words\">", "</script>");
+            serde_json::from_str::<Value>(&words).expect("JSON")
+        };
+        let busy = rendered(&pages, &Page::Busy { retry_seconds: 9, to: "/" }, language);
         let minutes =
             (1..=130).flat_map(|minutes| [(0, minutes * 60), (minutes * 60, minutes * 60)]);
         let ranges =
@@ -54,7 +57,8 @@ fn cases_of_every_language() -> Value {
         };
         let numbers = [0, 7, 999, 1_000, 1_523, 9_999, 10_000, 123_456, 1_234_567, 98_765_432];
         json!({
-            "words": serde_json::from_str::<Value>(&words).expect("JSON"),
+            "words": words(&shown(&place())),
+            "sibling": words(&busy),
             "estimates": minutes.chain(ranges).chain(hours).map(estimate).collect::<Vec<_>>(),
             "numbers": numbers.map(number),
         })

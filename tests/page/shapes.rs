@@ -87,6 +87,7 @@ fn pages_that_can_change_load_again_and_the_others_do_not() {
             "admitted" => direct(1),
             "busy" => direct(12),
             "store-lost" => direct(7),
+            "arrived" => direct(4),
             "closed" => direct(60),
             "full" => direct(30),
             "origin-down" | "origin-slow" => direct(15),
@@ -121,11 +122,16 @@ fn the_waiting_page_says_what_is_known() {
     let paused = waiting(&Place { eta: None, paused: true, ..place() });
     assert!(paused.contains("data-anteroom-state=\"waiting paused\""));
     assert!(paused.contains("data-anteroom=\"eta\">paused<"));
+    let last = waiting(&Place { last_known: true, ..place() });
+    assert!(last.contains("data-anteroom-state=\"waiting reconnecting\""), "{last}");
     let page = Page::Admitted { place: &place(), window_seconds: Some(105), unsent: true };
     let admitted = rendered(&pages, &page, language("en"));
     let state = "data-anteroom-state=\"admitted unsent\" data-anteroom-poll=\"5\" data-anteroom-window=\"105\"";
     assert!(admitted.contains(state));
     assert!(admitted.contains("<title>It is your turn · Shop</title>"));
+    // What nobody knows is not counted down.
+    let page = Page::Admitted { place: &place(), window_seconds: None, unsent: false };
+    assert!(!rendered(&pages, &page, language("en")).contains("data-anteroom-window"));
 }
 
 #[test]
@@ -164,18 +170,19 @@ proptest! {
         label in ".{0,40}",
         to in "/?.{0,300}",
         numbers in any::<[u64; 7]>(),
-        flags in any::<[bool; 4]>(),
-        which in 0usize..20,
+        flags in any::<[bool; 5]>(),
+        which in 0usize..21,
         header in any::<Vec<u8>>(),
     ) {
         let [position, waiting, seconds, low, high, waited_seconds, next_poll_seconds] = numbers;
-        let [has_eta, paused, fresh, unsent] = flags;
+        let [has_eta, paused, last_known, fresh, unsent] = flags;
         let place = Place {
             label: &label,
             position,
             waiting,
             eta: has_eta.then_some(Eta { seconds, low, high }),
             paused,
+            last_known,
             waited_seconds,
             next_poll_seconds,
             return_to: &to,

@@ -1,5 +1,8 @@
 //! A node and its room: what requests are told, and what it costs the store.
 
+mod loss;
+mod spread;
+
 use std::num::NonZeroU64;
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -129,6 +132,20 @@ fn a_newcomer_is_answered_and_the_view_knows_them() {
         assert_eq!(room.leave(proof(&room, 2)).await, Ok(Done::Freed));
         assert_eq!(room.command(Command::Pause).await, Ok(Commanded::Done));
         assert!(room.view().counts().paused);
+    });
+}
+
+#[test]
+fn a_spend_whose_answer_got_lost_is_told_as_it_was() {
+    let store = Noting::founded();
+    let losing = store.clone();
+    with(store, offer(Settings::default()), async |room| {
+        let first = number(room.join(None).await);
+        losing.lose.store(1, Ordering::SeqCst);
+        assert_eq!(room.spend(proof(&room, first)).await, Ok(Done::Freed));
+        assert_eq!(room.spend(proof(&room, first)).await, Ok(Done::Already));
+        let before = Proof { epoch: 1, number: first };
+        assert_eq!(room.spend(before).await, Ok(Done::Stale));
     });
 }
 
@@ -266,10 +283,48 @@ fn more_than_a_batch_carries_goes_on_without_a_pause() {
         for one in crowd {
             number(one.await.expect("no panic"));
         }
-        assert!(asked.asked().iter().filter(|batch| !batch.joins.is_empty()).count() <= 8);
+        let batches = asked.asked().iter().filter(|batch| !batch.joins.is_empty()).count();
+        assert!(batches <= 1 + 3_000 / 125 + 1, "{batches}: half of a batch is for newcomers");
         assert!(
-            began.elapsed() < Duration::from_millis(100),
-            "no beat of half a second in between"
+            began.elapsed() < Duration::from_millis(250),
+            "no beat of half a second in between, in {:?}",
+            began.elapsed()
+        );
+    });
+}
+
+/// A thousand seats end at the same moment, which are six exchanges and more, because endings grow old meanwhile.
+#[test]
+fn what_an_exchange_left_undone_is_asked_for_again_after_a_pause() {
+    let now = Moment { wall_ms: START_MS, run: 1 };
+    let mut line = Line::founded(now);
+    let settings = Settings {
+        session_idle_ms: Some(1_000),
+        session_max_ms: None,
+        session_first_ms: 1_000,
+        ..Settings::default()
+    };
+    let mut sequence = 0;
+    let mut say = |batch: Batch| {
+        sequence += 1;
+        let epoch = line.counts().epoch;
+        line.apply(&Batch { node: 1, sequence, epoch, ..batch }, now).expect("a good batch")
+    };
+    say(Batch { offer: Some(offer(settings.clone())), ..Batch::default() });
+    say(Batch { joins: vec![Join::Plain(1_000)], ..Batch::default() });
+    for some in (250..=1_000).collect::<Vec<Number>>().chunks(MAX_ITEMS) {
+        say(Batch { claims: some.to_vec(), ..Batch::default() });
+    }
+    assert_eq!(line.counts().inside, 1_000);
+    with(Noting::new(line), offer(settings), async |room| {
+        until(|| room.view().counts().inside == 1_000).await;
+        until(|| room.view().counts().inside < 1_000).await;
+        let began = tokio::time::Instant::now();
+        until(|| room.view().counts().inside == 0).await;
+        assert!(
+            began.elapsed() < Duration::from_millis(500),
+            "not one beat: {:?}",
+            began.elapsed()
         );
     });
 }
@@ -283,6 +338,37 @@ fn at_the_bound_newcomers_are_told_at_once() {
     assert!(crowd.iter_mut().all(|one| one.as_mut().poll(&mut context).is_pending()));
     let late = pin!(room.join(None));
     assert_eq!(late.poll(&mut context), Poll::Ready(Err(Busy::Full)));
+    crowd.truncate(99_999);
+    let late = pin!(room.join(None));
+    assert_eq!(late.poll(&mut context), Poll::Pending, "whoever has gone makes room");
+}
+
+/// Everything else has its bound, too, and each its own: a crowd that claims keeps nobody from leaving.
+#[test]
+fn at_every_other_bound_askers_are_told_at_once() {
+    type Asking<'a> = std::pin::Pin<Box<dyn Future<Output = Option<Busy>> + 'a>>;
+    let room = Room::new("sale", 7, hold());
+    let asking: [fn(&Room) -> Asking<'_>; 5] = [
+        |room| Box::pin(async { room.claim(Proof { epoch: 1, number: 1 }).await.err() }),
+        |room| Box::pin(async { room.renew(Proof { epoch: 1, number: 1 }, 0).await.err() }),
+        |room| Box::pin(async { room.leave(Proof { epoch: 1, number: 1 }).await.err() }),
+        |room| {
+            let proof = Proof { epoch: 1, number: 1 };
+            Box::pin(async move { room.end(proof, Ending::Completed).await.err() })
+        },
+        |room| Box::pin(async { room.command(Command::Pause).await.err() }),
+    ];
+    let mut context = Context::from_waker(Waker::noop());
+    for (which, ask) in asking.into_iter().enumerate() {
+        let mut crowd: Vec<_> = (0..10_000).map(|_| ask(&room)).collect();
+        let waits = |one: &mut Asking<'_>| one.as_mut().poll(&mut context).is_pending();
+        assert!(crowd.iter_mut().all(waits), "{which}");
+        assert_eq!(
+            ask(&room).as_mut().poll(&mut context),
+            Poll::Ready(Some(Busy::Full)),
+            "{which}"
+        );
+    }
 }
 
 #[test]

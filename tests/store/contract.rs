@@ -1,18 +1,24 @@
 //! One suite over every store. What only one of them can do is in a file of its own.
 
-use std::sync::Arc;
+use std::any::Any;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use anteroom::line::*;
-use anteroom::store::{Memory, Store, StoreError};
+use anteroom::store::redis::Address;
+use anteroom::store::{BoxFuture, Memory, Redis, Store, StoreError};
 
 use super::load::{Rng, Twin};
 use super::{Hand, Node, embedded, exchange, opening, patient, runtime};
+use crate::support::PATIENCE;
+use crate::support::redis::{Cluster, RedisServer, Sentinels};
 
 /// A store to try, with its clock, and what must outlive it.
 struct Rig {
     store: Arc<dyn Store>,
     hand: Hand,
-    _keep: Option<tempfile::TempDir>,
+    _keep: Option<Box<dyn Any>>,
 }
 
 fn in_memory() -> Rig {
@@ -26,8 +32,125 @@ fn in_a_file() -> Rig {
     Rig {
         store: Arc::new(embedded(&keep.path().join("store"), &hand).unwrap()),
         hand,
-        _keep: Some(keep),
+        _keep: Some(Box::new(keep)),
     }
+}
+
+/// A Redis that was found empty settles first, by the same clock: a node waits for that, and so does this.
+struct Settled(Redis, Hand);
+
+impl Store for Settled {
+    fn exchange<'a>(
+        &'a self,
+        room: &'a str,
+        batch: Batch,
+    ) -> BoxFuture<'a, Result<Reply, StoreError>> {
+        Box::pin(async move {
+            loop {
+                let reply = self.0.exchange(room, batch.clone()).await?;
+                match reply.taken {
+                    Taken::Settling { left_ms } => self.1.pass(left_ms.min(500)),
+                    _ => return Ok(reply),
+                }
+            }
+        })
+    }
+}
+
+/// A store there, by a clock that moves when told to.
+fn settled(url: &str) -> (Hand, Settled) {
+    let hand = Hand::new();
+    let (clock, run) = (hand.clock(), 0x5eed);
+    let store = Redis::new(Address::parse(url).expect("an address")).expect("a store");
+    let store = store.turned_by(move || Moment { wall_ms: clock(), run });
+    (hand.clone(), Settled(store, hand))
+}
+
+fn at(url: &str, keep: impl Any) -> Rig {
+    let (hand, store) = settled(url);
+    Rig { store: Arc::new(store), hand, _keep: Some(Box::new(keep)) }
+}
+
+fn in_redis() -> Rig {
+    let server = RedisServer::start();
+    at(&server.url(), server)
+}
+
+fn in_redis_with_a_file() -> Rig {
+    let server = RedisServer::setup().aof().start();
+    at(&server.url(), server)
+}
+
+/// A Redis with a file that is killed without a warning and starts again from it: once when nobody is under way, and once more in
+/// the thick of it. Whoever was not answered asks again, as the contract says.
+struct Killed {
+    store: Settled,
+    server: Mutex<RedisServer>,
+    answered: AtomicUsize,
+    kills: AtomicUsize,
+}
+
+/// After so many answers.
+const KILLED_AFTER: [usize; 2] = [1, 20];
+
+impl Store for Killed {
+    fn exchange<'a>(
+        &'a self,
+        room: &'a str,
+        batch: Batch,
+    ) -> BoxFuture<'a, Result<Reply, StoreError>> {
+        Box::pin(async move {
+            let kills = self.kills.load(Ordering::SeqCst);
+            let due = KILLED_AFTER.get(kills);
+            if due.is_some_and(|due| self.answered.load(Ordering::SeqCst) >= *due) {
+                self.kills.store(kills + 1, Ordering::SeqCst);
+                self.server.lock().expect("not poisoned").restart();
+            }
+            let until = Instant::now() + PATIENCE;
+            loop {
+                match self.store.exchange(room, batch.clone()).await {
+                    Err(StoreError::Redis { trouble, .. })
+                        if trouble.is_passing() && Instant::now() < until =>
+                    {
+                        tokio::time::sleep(Duration::from_millis(10)).await;
+                    }
+                    answer => {
+                        self.answered.fetch_add(usize::from(answer.is_ok()), Ordering::SeqCst);
+                        return answer;
+                    }
+                }
+            }
+        })
+    }
+}
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        let (answered, kills) = (self.answered.get_mut(), self.kills.get_mut());
+        assert!(std::thread::panicking() || *answered < 2 || *kills > 0, "it was never killed");
+    }
+}
+
+fn in_redis_killed_and_back_from_its_file() -> Rig {
+    let server = RedisServer::setup().aof().start();
+    let (hand, store) = settled(&server.url());
+    let store = Killed {
+        store,
+        server: Mutex::new(server),
+        answered: AtomicUsize::new(0),
+        kills: AtomicUsize::new(0),
+    };
+    Rig { store: Arc::new(store), hand, _keep: None }
+}
+
+fn in_a_cluster() -> Rig {
+    let cluster = Cluster::start();
+    at(&cluster.url(), cluster)
+}
+
+fn behind_sentinels() -> Rig {
+    let sentinels = Sentinels::start(1);
+    at(&sentinels.url(), sentinels)
 }
 
 macro_rules! store_contract {
@@ -44,14 +167,32 @@ store_contract!([
     a_repeated_batch_is_answered_as_the_first_time,
     an_older_batch_is_superseded,
     a_claim_is_answered_the_same_twice,
+    a_pass_is_spent_once_whatever_node_asks,
     rooms_know_nothing_of_each_other,
-    only_names_that_can_be_names_are_taken,
+    names_that_can_be_names_are_taken,
+    names_that_can_not_are_refused,
     a_batch_out_of_bounds_touches_nothing,
     time_and_run_are_the_stores,
     nodes_at_once_share_one_line,
     whoever_stops_waiting_may_ask_again,
     the_store_adds_no_rules_to_the_line,
 ]; in_memory, in_a_file);
+
+// What a line in Redis adds to the rules, which is nothing, is the model tests' to say: it begins by settling, and a
+// room that nobody has settings for never ends that.
+store_contract!([
+    numbers_are_given_once_and_in_order,
+    a_repeated_batch_is_answered_as_the_first_time,
+    an_older_batch_is_superseded,
+    a_claim_is_answered_the_same_twice,
+    a_pass_is_spent_once_whatever_node_asks,
+    rooms_know_nothing_of_each_other,
+    names_that_can_not_are_refused,
+    a_batch_out_of_bounds_touches_nothing,
+    time_and_run_are_the_stores,
+    nodes_at_once_share_one_line,
+    whoever_stops_waiting_may_ask_again,
+]; in_redis, in_redis_with_a_file, in_redis_killed_and_back_from_its_file, in_a_cluster, behind_sentinels);
 
 fn given(joined: &Joined) -> (Number, u32) {
     match joined {
@@ -117,6 +258,23 @@ fn a_claim_is_answered_the_same_twice(rig: &Rig) {
     }
 }
 
+fn a_pass_is_spent_once_whatever_node_asks(rig: &Rig) {
+    let (mut a, mut b) = (Node::new(1), Node::new(2));
+    a.greet(&*rig.store, "sale", patient(2));
+    b.greet(&*rig.store, "sale", patient(2));
+    exchange(&*rig.store, "sale", join(&mut a, 2)).unwrap();
+    let spend = |node: &mut Node, numbers: &[Number]| {
+        let batch = Batch { spends: numbers.to_vec(), ..node.batch() };
+        let first = exchange(&*rig.store, "sale", batch.clone()).unwrap();
+        let again = exchange(&*rig.store, "sale", batch).unwrap();
+        assert_eq!((&again.spends, again.taken), (&first.spends, Taken::Repeated));
+        first.spends
+    };
+    assert_eq!(spend(&mut a, &[1, 99]), [Done::Freed, Done::Unknown]);
+    assert_eq!(spend(&mut b, &[1, 2, 2]), [Done::Already, Done::Freed, Done::Already]);
+    assert_eq!(spend(&mut a, &[2]), [Done::Already]);
+}
+
 fn rooms_know_nothing_of_each_other(rig: &Rig) {
     let mut nodes = [Node::new(1), Node::new(1), Node::new(1)];
     let rooms = ["sale", "acme/sale", "sale.2"];
@@ -130,12 +288,15 @@ fn rooms_know_nothing_of_each_other(rig: &Rig) {
     }
 }
 
-fn only_names_that_can_be_names_are_taken(rig: &Rig) {
+fn names_that_can_be_names_are_taken(rig: &Rig) {
     let long = "x".repeat(128);
     for name in ["a", "A-b_c.9", "acme/sale", "..", &long] {
         let reply = exchange(&*rig.store, name, Node::new(1).batch()).unwrap();
         assert_eq!(reply.taken, Taken::Unconfigured, "{name}");
     }
+}
+
+fn names_that_can_not_are_refused(rig: &Rig) {
     let longer = "x".repeat(129);
     for name in ["", "/", "a/", "/a", "a/b/c", "a b", "a\0", "ä", "{a}", "a:b", &longer] {
         match exchange(&*rig.store, name, Node::new(1).batch()) {

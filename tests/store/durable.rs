@@ -4,10 +4,12 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anteroom::line::*;
-use anteroom::store::{self, Embedded, Store, StoreError};
+use anteroom::store::{self, Access, Embedded, Store, StoreError};
 
 use super::load::{Rng, Twin};
-use super::{Hand, Node, embedded, errand, errand_path, exchange, light_dir, opening, patient};
+use super::{
+    Hand, Node, embedded, errand, errand_path, exchange, light_dir, opening, patient, runtime,
+};
 
 /// The file as a crash at this moment would leave it: all that a process has written is in the
 /// system's hands, whatever becomes of the process.
@@ -239,7 +241,8 @@ fn the_secret_is_made_once_and_never_shown() {
     }
     drop(made);
     let url = format!("embedded:{}", path.display());
-    let again = store::open(&url, opening(hand.clock())).unwrap();
+    let again =
+        runtime().block_on(store::open(&url, Access::default(), opening(hand.clock()))).unwrap();
     assert_eq!(again.secret, Some(store::Secret([0xab; 32])), "the file's, not the offered one");
     #[cfg(unix)]
     {
@@ -254,12 +257,17 @@ fn the_url_says_which_store() {
     let (dir, hand) = (tempfile::tempdir().unwrap(), Hand::new());
     let file = format!("embedded:{}", dir.path().join("store").display());
     for url in ["memory:", &file] {
-        let opened = store::open(url, opening(hand.clock())).unwrap();
+        let opened =
+            runtime().block_on(store::open(url, Access::default(), opening(hand.clock()))).unwrap();
         assert_eq!(opened.secret, Some(store::Secret([7; 32])));
         Node::new(1).greet(&*opened.store, "sale", patient(1));
     }
-    for url in ["", "memory", "memory:x", "embedded:", "redis://localhost", "sqlite:x", "/var/x"] {
-        match store::open(url, opening(hand.clock())) {
+    // A Redis keeps no secret, and need not be there.
+    let nowhere = "redis://127.0.0.1:1";
+    let opened = runtime().block_on(store::open(nowhere, Access::default(), opening(hand.clock())));
+    assert_eq!(opened.unwrap().secret, None);
+    for url in ["", "memory", "memory:x", "embedded:", "sqlite:x", "/var/x"] {
+        match runtime().block_on(store::open(url, Access::default(), opening(hand.clock()))) {
             Err(error @ StoreError::Scheme { .. }) => {
                 let said = error.to_string();
                 assert!(said.contains("memory:") && said.contains("embedded:PATH"), "{said}");

@@ -58,7 +58,7 @@ fn exchange(store: &dyn Store, room: &str, batch: Batch) -> Result<Reply, StoreE
 }
 
 fn runtime() -> tokio::runtime::Runtime {
-    tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap()
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
 }
 
 /// A room with `seats`, in which nobody is ever late or idle, so that a test decides all that happens.

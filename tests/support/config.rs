@@ -1,6 +1,9 @@
 //! A configuration, as an operator would write it.
 
 use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use super::operator::{ADMIN, OPERATOR, VIEWER};
 
 /// The secret that signs in tests: known, so that tests can sign, too.
 pub const SECRET: &str = "a signing secret of the tests, known to all";
@@ -17,8 +20,13 @@ pub struct Config {
     origins: Vec<(String, Vec<String>, String)>,
     rooms: Vec<Room>,
     store: String,
+    more_store: String,
+    admin: String,
+    admin_keys: String,
     tls: bool,
     keys: bool,
+    trusted: Option<PathBuf>,
+    environment: Vec<(String, String)>,
 }
 
 #[derive(Clone, Debug)]
@@ -38,8 +46,13 @@ impl Config {
             origins: vec![site],
             rooms: Vec::new(),
             store: "memory:".to_owned(),
+            more_store: String::new(),
+            admin: String::new(),
+            admin_keys: String::new(),
             tls: false,
             keys: true,
+            trusted: None,
+            environment: Vec::new(),
         }
     }
 
@@ -100,11 +113,65 @@ impl Config {
         self
     }
 
+    /// More lines of `[store]`.
+    #[must_use]
+    pub fn store(mut self, text: &str) -> Config {
+        text.clone_into(&mut self.more_store);
+        self
+    }
+
+    /// More lines of `[admin]`.
+    #[must_use]
+    pub fn admin(mut self, text: &str) -> Config {
+        self.admin.push_str(text);
+        self.admin.push('\n');
+        self
+    }
+
+    /// Another key of the operators' port: `name = "…", key = "…", role = "…", tenant = "…"`.
+    #[must_use]
+    pub fn admin_key(mut self, text: &str) -> Config {
+        let _ = write!(self.admin_keys, "{{ {text} }}, ");
+        self
+    }
+
+    /// A store at this url.
+    #[must_use]
+    pub fn store_at(mut self, url: &str) -> Config {
+        url.clone_into(&mut self.store);
+        self
+    }
+
+    /// Variables that the process is started with.
+    #[must_use]
+    pub fn environment(mut self, variables: &[(&str, &str)]) -> Config {
+        let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        self.environment.extend(variables.iter().map(owned));
+        self
+    }
+
+    /// See [`Config::environment`].
+    pub fn variables(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.environment.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
     /// A listener with TLS, too; HTTP/1.1 and HTTP/2.
     #[must_use]
     pub fn tls(mut self) -> Config {
         self.tls = true;
         self
+    }
+
+    /// Whose certificates the program believes, instead of those the system does. Not in the file: `SSL_CERT_FILE`.
+    #[must_use]
+    pub fn trusting(mut self, certificate: &Path) -> Config {
+        self.trusted = Some(certificate.to_owned());
+        self
+    }
+
+    /// What [`Config::trusting`] says.
+    pub fn trusted(&self) -> Option<&Path> {
+        self.trusted.as_deref()
     }
 
     /// No `[keys]`: the store keeps one.
@@ -132,7 +199,14 @@ impl Config {
             text.push_str(&line);
             text.push('\n');
         };
-        line(format!("[store]\nurl = \"{}\"", self.store));
+        let keys = [("viewer", VIEWER), ("operator", OPERATOR), ("admin", ADMIN)];
+        let mut admin = String::new();
+        for (role, key) in keys {
+            admin += &format!("{{ name = \"{role}\", key = \"{key}\", role = \"{role}\" }}, ");
+        }
+        line(format!("[admin]\nlisten = \"127.0.0.1:0\"\nkeys = [{admin}{}]", self.admin_keys));
+        line(self.admin.clone());
+        line(format!("[store]\nurl = \"{}\"\n{}", self.store, self.more_store));
         if self.keys {
             line(format!("[keys]\nsigning = [{{ id = \"k1\", secret = \"{SECRET}\" }}]"));
         }
@@ -141,6 +215,7 @@ impl Config {
         }
         for Room { name, text, limits } in &self.rooms {
             let origin = if text.contains("origin = ") { "" } else { "origin = \"site\"\n" };
+            let name = if name.contains('/') { format!("{name:?}") } else { name.clone() };
             line(format!("[rooms.{name}]\n{origin}{text}"));
             line(format!("[rooms.{name}.limits]\n{limits}"));
         }

@@ -63,6 +63,7 @@ pub fn pass_like(token: &str, keys: &RoomKeys, change: impl FnOnce(&mut Pass<'_>
         admitted_at: field("admitted_at"),
         expires_at: field("expires_at"),
         nonce: keys.nonce(epoch, num).into(),
+        bind: None,
     };
     change(&mut pass);
     keys.sign_pass(&pass).expect("a pass")

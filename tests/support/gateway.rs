@@ -8,7 +8,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 pub use rustix::process::Signal;
-use rustix::process::{Pid, kill_process};
+use rustix::process::{Pid, Resource, Rlimit, kill_process, prlimit};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -19,6 +19,7 @@ use super::origin::Origin;
 use super::{PATIENCE, eventually, tls};
 
 /// A configuration that is about to be started: `Gateway::before(&origin).room(…).start()`.
+#[derive(Clone)]
 #[must_use]
 pub struct Plan(Config);
 
@@ -35,6 +36,7 @@ struct Process {
     log: Log,
     plain: SocketAddr,
     secure: Option<SocketAddr>,
+    admin: SocketAddr,
 }
 
 /// A process that was replaced by another, and is about to end; killed when it is dropped.
@@ -65,6 +67,11 @@ impl Gateway {
     /// Where it listens for TLS.
     pub fn tls_addr(&self) -> SocketAddr {
         self.process.secure.expect("the configuration has tls()")
+    }
+
+    /// Where it listens for operators.
+    pub fn admin_addr(&self) -> SocketAddr {
+        self.process.admin
     }
 
     /// A directory of its own: the configuration is in it, and the store.
@@ -158,6 +165,12 @@ impl Gateway {
         self.process = Process::start(self.directory.path(), &self.config, false);
     }
 
+    /// The disk is full from now on: the system lets the process write no file any more.
+    pub fn fill_disk(&self) {
+        let limit = Rlimit { current: Some(0), maximum: None };
+        prlimit(Some(self.process.id()), Resource::Fsize, limit).expect("the process is there");
+    }
+
     /// Bytes of memory it holds.
     pub fn resident_bytes(&self) -> u64 {
         let path = format!("/proc/{}/status", self.pid());
@@ -195,7 +208,10 @@ fn config_path(directory: &Path) -> PathBuf {
 impl Process {
     #[track_caller]
     fn start(directory: &Path, config: &Config, upgrade: bool) -> Process {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_anteroom"));
+        // A file that may not grow is an error then, and not the end.
+        let mut command = Command::new("sh");
+        command.args(["-c", r#"trap "" XFSZ; exec "$0" "$@""#]);
+        command.arg(env!("CARGO_BIN_EXE_anteroom"));
         for (name, _) in std::env::vars_os() {
             if name.to_string_lossy().starts_with("ANTEROOM_") {
                 command.env_remove(name);
@@ -203,18 +219,20 @@ impl Process {
         }
         command.arg("serve").arg("-c").arg(config_path(directory));
         command.args(upgrade.then_some("--upgrade"));
+        command.envs(config.variables());
+        command.envs(config.trusted().map(|path| ("SSL_CERT_FILE", path)));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.current_dir(directory).spawn().expect("the program starts");
         let log = Log::default();
         log.listen(child.stdout.take().expect("a pipe"));
         log.listen(child.stderr.take().expect("a pipe"));
         let listening = log.wait_for(PATIENCE, |lines| addresses(lines, config.has_tls()));
-        let Some((plain, secure)) = listening else {
+        let Some((plain, secure, admin)) = listening else {
             let _ = child.kill();
             let _ = child.wait();
             panic!("the gateway does not listen:\n{}\n{}", log.text(), config.text());
         };
-        Process { child, log, plain, secure }
+        Process { child, log, plain, secure, admin }
     }
 
     fn id(&self) -> Pid {
@@ -247,7 +265,7 @@ impl Drop for Process {
 }
 
 /// The addresses in the log, once all are there.
-fn addresses(lines: &[String], tls: bool) -> Option<(SocketAddr, Option<SocketAddr>)> {
+fn addresses(lines: &[String], tls: bool) -> Option<(SocketAddr, Option<SocketAddr>, SocketAddr)> {
     let said = |protocol: &str| {
         lines.iter().find_map(|line| {
             let line: Value = serde_json::from_str(line).ok()?;
@@ -255,10 +273,10 @@ fn addresses(lines: &[String], tls: bool) -> Option<(SocketAddr, Option<SocketAd
             listening.then(|| line["address"].as_str()?.parse().ok())?
         })
     };
-    let plain = said("http")?;
+    let (plain, admin) = (said("http")?, said("admin")?);
     match tls {
-        true => said("https").map(|secure| (plain, Some(secure))),
-        false => Some((plain, None)),
+        true => said("https").map(|secure| (plain, Some(secure), admin)),
+        false => Some((plain, None, admin)),
     }
 }
 
@@ -296,6 +314,16 @@ impl Plan {
     /// See [`Config::tables`].
     pub fn tables(self, text: &str) -> Plan {
         Plan(self.0.tables(text))
+    }
+
+    /// See [`Config::admin`].
+    pub fn admin(self, text: &str) -> Plan {
+        Plan(self.0.admin(text))
+    }
+
+    /// See [`Config::admin_key`].
+    pub fn admin_key(self, text: &str) -> Plan {
+        Plan(self.0.admin_key(text))
     }
 
     /// See [`Config::embedded`].

@@ -1,6 +1,7 @@
 //! HTTP/2 over TLS, as a browser speaks it.
 
 use std::future::Future;
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -27,13 +28,18 @@ impl Http2 {
     /// Connects.
     #[track_caller]
     pub fn open(gateway: &Gateway) -> Http2 {
+        Http2::to(gateway.tls_addr(), &tls::certificate(gateway.directory()))
+    }
+
+    /// Connects to an address with a certificate.
+    #[track_caller]
+    pub fn to(address: SocketAddr, certificate: &[u8]) -> Http2 {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
             .build()
             .expect("a runtime");
-        let config = tls::client(&tls::certificate(gateway.directory()), b"h2");
-        let address = gateway.tls_addr();
+        let config = tls::client(certificate, b"h2");
         let (sender, connection) = in_time(&runtime, async move {
             let tcp = TcpStream::connect(address).await.expect("a connection");
             let name = ServerName::try_from("shop.example").expect("a name");
@@ -113,7 +119,8 @@ fn head_of(request: &Request) -> http::Request<()> {
 
 async fn exchange(sender: SendRequest<Bytes>, request: Request) -> Result<Response, h2::Error> {
     let mut sender = sender.ready().await?;
-    let (response, mut stream) = sender.send_request(head_of(&request), request.body.is_none())?;
+    let ended = request.body.as_ref().is_none_or(Vec::is_empty);
+    let (response, mut stream) = sender.send_request(head_of(&request), ended)?;
     if let Some(body) = request.body {
         let mut body = Bytes::from(body);
         while !body.is_empty() {

@@ -15,7 +15,10 @@
 //! - [`gateway`]: the program itself, started with a configuration, with signals, logs, reload and upgrade.
 //! - [`origin`]: a site that does what it is asked for and remembers who asked.
 //! - [`client`]: HTTP/1.1 byte by byte. [`visitor`]: a browser's headers and cookies on top of it.
-//! - [`tls`]: a certificate made for the test; HTTP/1.1 over TLS. [`http2`]: HTTP/2.
+//! - [`operator`]: somebody at the operators' port.
+//! - [`tls`]: a certificate made for the test; HTTP/1.1 over TLS. [`http2`]: HTTP/2; [`frames`]: the same, frame by frame.
+//! - [`mod@redis`]: Redis servers, Sentinels, a cluster, and a wire to them that can be delayed, stopped and cut.
+//! - [`shaky`]: a store that can be lost; [`cut_off`]: a gateway that has one.
 //! - [`websocket`]: frames. [`forge`]: tickets and passes made by a test.
 
 // A module for many tests: not everything is used by everyone.
@@ -23,11 +26,16 @@
 
 pub mod client;
 pub mod config;
+pub mod cut_off;
 pub mod forge;
+pub mod frames;
 pub mod gateway;
 pub mod http2;
 pub mod log;
+pub mod operator;
 pub mod origin;
+pub mod redis;
+pub mod shaky;
 pub mod site;
 pub mod tls;
 pub mod visitor;
@@ -37,7 +45,9 @@ use std::time::{Duration, Instant};
 
 pub use client::{Connection, Request, Response};
 pub use config::Config;
+pub use cut_off::CutOff;
 pub use gateway::Gateway;
+pub use operator::Operator;
 pub use origin::{Origin, Seen};
 pub use visitor::Visitor;
 
@@ -78,4 +88,11 @@ pub fn raise_open_files() -> u64 {
         let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(most), maximum: now.maximum });
     }
     getrlimit(Resource::Nofile).current.unwrap_or(most)
+}
+
+/// The library that turns a process's clock, if it is installed.
+pub fn faketime() -> Option<String> {
+    let folders = std::fs::read_dir("/usr/lib").ok()?.flatten().map(|folder| folder.path());
+    let mut libraries = folders.map(|folder| folder.join("faketime/libfaketime.so.1"));
+    libraries.find(|path| path.is_file()).map(|path| path.display().to_string())
 }

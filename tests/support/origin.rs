@@ -98,6 +98,7 @@ pub(super) struct Shared {
     open: Mutex<Vec<TcpStream>>,
     accepted: AtomicUsize,
     stopping: AtomicBool,
+    sick: AtomicBool,
 }
 
 impl Origin {
@@ -114,6 +115,7 @@ impl Origin {
             open: Mutex::default(),
             accepted: AtomicUsize::new(0),
             stopping: AtomicBool::new(false),
+            sick: AtomicBool::new(false),
         });
         let any = SocketAddr::from(([127, 0, 0, 1], 0));
         let mut origin = Origin { address: any, shared, accepting: None };
@@ -174,6 +176,11 @@ impl Origin {
         self.shared.seen().clear();
     }
 
+    /// Says at `/health` from now on that it is sick, or that it is well. Otherwise it answers as ever.
+    pub fn sickens(&self, sick: bool) {
+        self.shared.sick.store(sick, Ordering::SeqCst);
+    }
+
     /// Stops: nobody listens any more, and every connection is cut.
     pub fn stop(&mut self) {
         let Some(accepting) = self.accepting.take() else { return };
@@ -207,6 +214,10 @@ impl Shared {
 
     fn open(&self) -> MutexGuard<'_, Vec<TcpStream>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn is_sick(&self) -> bool {
+        self.sick.load(Ordering::SeqCst)
     }
 
     pub(super) fn name(&self) -> &str {

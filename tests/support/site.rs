@@ -7,10 +7,12 @@
 //! | `/stream?chunks=&ms=&bytes=` | chunks, so far apart, so long |
 //! | `/upload` | length and SHA-256 of what was sent, as JSON |
 //! | `/download?bytes=` | [`pattern`], with a length; with `chunked=1` in chunks |
+//! | `/unmeasured?bytes=` | [`pattern`], up to the end of the connection: no length, no chunks |
 //! | `/ws` | a WebSocket that sends back what it gets; with `ms=` also something by itself, so often; `now=1`: agreed to at once |
 //! | `/command?c=` | a page with `X-Anteroom-Command` |
 //! | `/reply?status=&h=Name:Value&h=…` | a page with this status and these headers |
 //! | `/cut` | the connection closed without an answer |
+//! | `/health` | 200, or 503 while the origin is [sick](super::origin::Origin::sickens) |
 //! | anything else | a page that says which path it is |
 //!
 //! Every answer has `X-Origin` with the origin's name.
@@ -96,6 +98,12 @@ pub(super) fn answer(
             }
             page.body = body;
         }
+        "/unmeasured" => {
+            let body = pattern(seen.number("bytes").unwrap_or(1_000) as usize);
+            out.write_all(format!("{}Connection: close\r\n\r\n", page.head()).as_bytes())?;
+            out.write_all(&body)?;
+            return Ok(false);
+        }
         "/ws" => return websocket::serve(seen, shared.name(), input, out).map(|()| false),
         "/command" => {
             let command = seen.parameter("c").unwrap_or_default();
@@ -113,6 +121,7 @@ pub(super) fn answer(
             }
         }
         "/cut" => return Ok(false),
+        "/health" if shared.is_sick() => page.status = 503,
         _ => {}
     }
     page.write(out, seen.method == "HEAD")?;

@@ -8,18 +8,27 @@ use std::sync::Arc;
 
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject as _;
-use rustls::pki_types::{CertificateDer, ServerName};
-use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::{ClientConfig, ClientConnection, RootCertStore, ServerConfig, StreamOwned};
+use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
+use tokio_rustls::TlsAcceptor;
 
 use super::PATIENCE;
 use super::client::{Connection, HOST};
 
 /// Names the certificate is good for.
-const NAMES: [&str; 4] = [HOST, "*.example", "*.shop.example", "localhost"];
+const NAMES: [&str; 5] = [HOST, "*.example", "*.shop.example", "localhost", "127.0.0.1"];
 
 /// Writes `cert.pem` and `key.pem`.
 pub fn write_pair(directory: &Path) {
-    let made = rcgen::generate_simple_self_signed(NAMES.map(str::to_owned)).expect("a certificate");
+    write_pair_for(directory, &NAMES);
+}
+
+/// The same, good for other names.
+pub fn write_pair_for(directory: &Path, names: &[&str]) {
+    let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+    let made = rcgen::generate_simple_self_signed(names).expect("a certificate");
     std::fs::write(directory.join("cert.pem"), made.cert.pem()).expect("a file");
     let key = directory.join("key.pem");
     std::fs::write(&key, made.signing_key.serialize_pem()).expect("a file");
@@ -42,6 +51,47 @@ pub fn client(certificate: &[u8], protocol: &[u8]) -> Arc<ClientConfig> {
     let mut config = config.expect("versions").with_root_certificates(roots).with_no_client_auth();
     config.alpn_protocols = vec![protocol.to_vec()];
     Arc::new(config)
+}
+
+/// A server with a certificate, before one without; gone when it is dropped.
+pub struct Front {
+    address: SocketAddr,
+    _runtime: Runtime,
+}
+
+impl Front {
+    /// With the certificate in a directory.
+    pub fn before(address: SocketAddr, directory: &Path) -> Front {
+        let key = PrivateKeyDer::from_pem_file(directory.join("key.pem")).expect("a key");
+        let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()));
+        let config = config.with_safe_default_protocol_versions().expect("versions");
+        let chain = vec![certificate(directory).into()];
+        let config = config.with_no_client_auth().with_single_cert(chain, key).expect("a pair");
+        let acceptor = TlsAcceptor::from(Arc::new(config));
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .expect("a runtime");
+        let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).expect("a port");
+        let front = listener.local_addr().expect("an address");
+        runtime.spawn(async move {
+            while let Ok((near, _)) = listener.accept().await {
+                let acceptor = acceptor.clone();
+                tokio::spawn(async move {
+                    let mut near = acceptor.accept(near).await.ok()?;
+                    let mut far = tokio::net::TcpStream::connect(address).await.ok()?;
+                    tokio::io::copy_bidirectional(&mut near, &mut far).await.ok()
+                });
+            }
+        });
+        Front { address: front, _runtime: runtime }
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
 }
 
 /// A connection that speaks HTTP/1.1.

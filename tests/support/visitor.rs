@@ -23,8 +23,13 @@ pub struct Visitor {
 impl Visitor {
     /// Somebody new, over plain HTTP.
     pub fn new(gateway: &Gateway) -> Visitor {
+        Visitor::of(gateway.addr())
+    }
+
+    /// Somebody new at an address.
+    pub fn of(address: SocketAddr) -> Visitor {
         Visitor {
-            address: gateway.addr(),
+            address,
             secure: None,
             host: HOST.to_owned(),
             headers: Vec::new(),
@@ -52,6 +57,11 @@ impl Visitor {
         self
     }
 
+    /// Takes the cookies of somebody else.
+    pub fn learn_cookies(&mut self, from: &Visitor) {
+        self.cookies.clone_from(&from.cookies);
+    }
+
     /// The same one at another process, as after a restart.
     pub fn moves_to(&mut self, gateway: &Gateway) {
         self.address = match self.secure {
@@ -72,6 +82,12 @@ impl Visitor {
         let ours = |(name, _): &(&String, &String)| name.contains("anteroom-");
         let found = self.cookies.iter().find(ours);
         found.map(|(name, value)| (name.clone(), value.clone()))
+    }
+
+    /// What is in the gateway's cookies: one of each room.
+    pub fn tokens(&self) -> Vec<String> {
+        let ours = self.cookies.iter().filter(|(name, _)| name.contains("anteroom-"));
+        ours.map(|(_, value)| value.clone()).collect()
     }
 
     /// Keeps a cookie.

@@ -8,7 +8,9 @@ mod origins;
 mod rings;
 mod shapes;
 
-use anteroom::token::{Key, KeyRing, Pass, RoomKeys, Scratch, Secret, Ticket, TokenError};
+use anteroom::token::{
+    Key, KeyRing, Pass, Provisional, RoomKeys, Scratch, Secret, Ticket, TokenError,
+};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as B64;
 use hmac::{Hmac, KeyInit as _, Mac as _};
@@ -50,6 +52,7 @@ fn pass() -> Pass<'static> {
         admitted_at: EXPIRES - 600,
         expires_at: EXPIRES,
         nonce: sale().nonce(1, 7).into(),
+        bind: None,
     }
 }
 
@@ -63,6 +66,10 @@ fn ticket() -> Ticket<'static> {
         device_id: Some("d1".into()),
         user_id: None,
     }
+}
+
+fn provisional() -> Provisional<'static> {
+    Provisional { arrived_ms: NOW_MS, nonce: [7; 16], device_id: Some("d1".into()), user_id: None }
 }
 
 /// The claims of [`pass`] as JSON, to be spoilt.
@@ -125,6 +132,7 @@ fn judge_pass(keys: &RoomKeys, token: &str, now_ms: u64) -> Result<Pass<'static>
         class: pass.class.into_owned().into(),
         slot: pass.slot.map(|slot| slot.into_owned().into()),
         nonce: pass.nonce.into_owned().into(),
+        bind: pass.bind.map(|bind| bind.into_owned().into()),
         ..pass
     })
 }

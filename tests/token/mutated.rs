@@ -25,6 +25,7 @@ fn any_pass() -> impl Strategy<Value = Pass<'static>> {
         |(device_id, user_id, slot, num, epoch)| Pass {
             device_id,
             user_id,
+            bind: slot.clone().filter(|bind| bind.len() <= 64),
             slot: slot.filter(|slot| slot.len() <= 64),
             num,
             epoch,

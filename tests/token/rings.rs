@@ -1,6 +1,6 @@
 //! Keys: which ones sign, which ones verify, and which tokens they can't be used for.
 
-use anteroom::token::{KeyError, PassKeys, SignError};
+use anteroom::token::{KeyError, PassKeys, SignError, Token};
 
 use super::*;
 
@@ -58,6 +58,59 @@ fn another_room_is_refused() {
     let token = other.sign_pass(&pass()).expect("within limits");
     let keys = shared_ring().room("sale").expect("a good room");
     assert_eq!(judge_pass(&keys, &token, NOW_MS), Err(TokenError::OtherRoom));
+}
+
+/// A provisional ticket says when somebody came, and is neither a place nor an admission.
+#[test]
+fn a_provisional_ticket_is_neither_a_ticket_nor_a_pass() {
+    for ring in [ring(), shared_ring()] {
+        let keys = ring.room("sale").expect("a good room");
+        let token = keys.sign_provisional(&provisional()).expect("within limits");
+        assert_eq!(judge_pass(&keys, &token, NOW_MS), Err(TokenError::Type));
+        assert_eq!(judge_ticket(&keys, &token), Err(TokenError::Type));
+        let mut scratch = Scratch::new();
+        let read = keys.read(token.as_bytes(), &mut scratch);
+        assert_eq!(read, Ok(Token::Provisional(provisional())));
+        let other = ring.room("sale2").expect("a good room");
+        let mut scratch = Scratch::new();
+        let read = other.verify_provisional(token.as_bytes(), &mut scratch);
+        assert_eq!(read, Err(TokenError::Signature));
+        for foreign in [keys.sign_ticket(&ticket()), keys.sign_pass(&pass())] {
+            let foreign = foreign.expect("within limits");
+            let mut scratch = Scratch::new();
+            let read = keys.verify_provisional(foreign.as_bytes(), &mut scratch);
+            assert_eq!(read, Err(TokenError::Type));
+        }
+    }
+}
+
+/// Its key is another one than the ticket's: the type in the header alone decides nothing.
+#[test]
+fn no_other_key_makes_provisional_tickets() {
+    let claims = r#"{"event_id":"sale","arrived_ms":1,"nonce":"AAECAwQFBgcICQoLDA0ODw"}"#;
+    let header = r#"{"alg":"HS256","typ":"anteroom-provisional","kid":"k1"}"#;
+    let derived =
+        |purpose: &str| B64.encode(hmac(SECRET.as_bytes(), format!("{purpose}\0sale").as_bytes()));
+    let judged = |claims: &str, key: &str| {
+        let token = forge(header, claims.as_bytes(), key);
+        let mut scratch = Scratch::new();
+        sale().verify_provisional(token.as_bytes(), &mut scratch).map(|read| read.arrived_ms)
+    };
+    assert_eq!(judged(claims, &derived("provisional")), Ok(1));
+    for key in [SECRET.to_owned(), pass_key(), derived("ticket")] {
+        assert_eq!(judged(claims, &key), Err(TokenError::Signature));
+    }
+    let key = derived("provisional");
+    for spoilt in [
+        claims.replace("AAECAwQFBgcICQoLDA0ODw", "AAEC"),
+        claims.replace("AAECAwQFBgcICQoLDA0ODw", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"),
+        claims.replace(":1,", ":9007199254740992,"),
+        claims.replace(":1,", ":-1,"),
+        claims.replace("\"sale\"", "\"sale2\""),
+        ticket_claims().to_string(),
+    ] {
+        assert!(judged(&spoilt, &key).is_err(), "{spoilt}");
+    }
 }
 
 #[test]
@@ -201,6 +254,8 @@ fn fields_over_their_limit_are_not_signed() {
     assert_eq!(refused, Err(SignError::LongId("user_id")));
     let refused = sign(&Pass { slot: long(65), ..pass() });
     assert_eq!(refused, Err(SignError::LongName("slot")));
+    let refused = sign(&Pass { bind: long(65), ..pass() });
+    assert_eq!(refused, Err(SignError::LongName("bind")));
     let refused = sign(&Pass { num: 1 << 53, ..pass() });
     assert_eq!(refused, Err(SignError::LargeNumber("num")));
     let refused = sign(&Pass { expires_at: u64::MAX, ..pass() });
@@ -231,9 +286,48 @@ fn the_longest_fields_fit_even_if_all_are_quotes() {
         admitted_at: longest,
         expires_at: longest,
         nonce: quotes(64),
+        bind: Some("b".repeat(22).into()),
     };
     let keys = KeyRing::new(vec![key(&"k".repeat(32), SECRET)], vec![]).expect("good keys");
     let keys = keys.room(&"r".repeat(128)).expect("a good room");
     let token = keys.sign_pass(&pass).expect("it fits");
     assert_eq!(judge_pass(&keys, &token, NOW_MS), Ok(pass));
+}
+
+#[test]
+fn what_a_pass_is_bound_to_is_unlike_everything_else_and_outlives_a_change_of_keys() {
+    let one = key("k1", SECRET);
+    let keys = KeyRing::new(vec![one.clone()], vec![]).expect("good keys");
+    let keys = |room: &str| keys.room(room).expect("a good room");
+    let lists: [&[Option<&[u8]>]; 10] = [
+        &[None, None],
+        &[Some(b""), None],
+        &[None, Some(b"")],
+        &[Some(b"ab"), None],
+        &[None, Some(b"ab")],
+        &[Some(b"a"), Some(b"b")],
+        &[Some(b"ab"), Some(b"")],
+        &[Some(b""), Some(b"ab")],
+        &[Some(b"a\0\0\0\0\0\0\0\x01"), Some(b"")],
+        &[Some(b"AB"), None],
+    ];
+    let hashes: Vec<String> = lists.iter().map(|list| keys("sale").bind(list)).collect();
+    for (n, hash) in hashes.iter().enumerate() {
+        assert_eq!(hash.len(), 22);
+        for (m, list) in lists.iter().enumerate() {
+            assert_eq!(keys("sale").is_bound(hash, list), n == m, "{n} {m}");
+        }
+        assert!(!keys("other").is_bound(hash, lists[n]), "another room's");
+    }
+    for none in ["", "a", &hashes[0][..21], &format!("{}A", hashes[0]), &"=".repeat(22)] {
+        assert!(!keys("sale").is_bound(none, lists[0]), "{none:?}");
+    }
+    // A new key signs; what the old one bound stays bound, until the old one goes.
+    let two = key("k2", "another signing secret, at least 32 bytes");
+    let ring = |keys: Vec<Key>| KeyRing::new(keys, vec![]).and_then(|ring| ring.room("sale"));
+    let both = ring(vec![two.clone(), one]).expect("good keys");
+    let alone = ring(vec![two]).expect("good keys");
+    assert_ne!(both.bind(lists[5]), hashes[5]);
+    assert!(both.is_bound(&hashes[5], lists[5]) && !both.is_bound(&hashes[5], lists[6]));
+    assert!(!alone.is_bound(&hashes[5], lists[5]));
 }

@@ -4,6 +4,7 @@ use super::Check;
 use crate::config::file;
 use crate::config::report::Written;
 use crate::config::text;
+use crate::gateway::http1::MAX_LINES;
 use crate::gateway::settings::Bounds;
 
 const MINUTE: u64 = 60_000;
@@ -58,9 +59,9 @@ impl Check<'_> {
                 &written.header_lines,
                 usual.header_lines,
                 20,
-                250, // pingora takes 256 at most
+                MAX_LINES as u64,
                 text::grouped,
-                "a browser sends about 20 lines, and more than 250 can't be handed on",
+                "a browser sends about 20 lines, and for more than 128 the gate has no place",
             ),
             body_bytes,
             body_timeout: self.duration(

@@ -1,20 +1,18 @@
 //! `[keys]`: secrets from where they are kept to keys that sign.
 //!
-//! Never quotes what stands in this table: it may be a secret in the wrong field. What is plainly the path of a
-//! file or the name of a variable is named, because an operator looks there next.
-
-use std::fs::File as Disk;
-use std::io::{self, Read as _};
-use std::path::Path;
+//! Never quotes what stands in this table: it may be a secret in the wrong field.
 
 use super::Check;
+use super::secret::{Use, is_open_to_others};
 use crate::config::Keys;
 use crate::config::file::{self, File};
-use crate::config::report::Written;
 use crate::token::{Key, KeyError, KeyRing, Secret};
 
-/// A secret is a line. Who names a disk by mistake must not wait for it to be read.
-const MAX_SECRET_FILE: u64 = 64 * 1024;
+const SIGNING: Use = Use {
+    file_key: "secret_file",
+    without: "nothing could be signed with it",
+    no_text: "it is not text. `anteroom keygen` makes a secret",
+};
 
 impl Check<'_> {
     pub(super) fn keys(&self, file: &File) -> Keys {
@@ -76,9 +74,9 @@ impl Check<'_> {
         let (place, text) = if let Some(written) = &key.secret {
             (written.key.clone(), written.value.0.clone())
         } else if let Some(written) = &key.secret_file {
-            self.secret_file(written)?
+            self.secret_file(written, &SIGNING)?
         } else {
-            self.secret_variable(key.secret_env.as_ref()?)?
+            self.secret_variable(key.secret_env.as_ref()?, &SIGNING)?
         };
         let secret = match Secret::new(&text) {
             Ok(secret) => secret,
@@ -96,85 +94,5 @@ impl Check<'_> {
                 None
             }
         }
-    }
-
-    /// Where it was found, for sentences, and the text.
-    fn secret_file(&self, written: &Written<std::path::PathBuf>) -> Option<(String, String)> {
-        let path = self.resolve(&written.value);
-        let place = match is_plainly_a_path(&written.value, &path) {
-            true => format!("{} = {:?}", written.key, written.value),
-            false => written.key.clone(),
-        };
-        match read_secret(&path) {
-            Ok(text) => {
-                if is_open_to_others(&path) {
-                    let means = "every user of this machine can read the secret. chmod o-rwx it";
-                    self.report.warn(format!("{place} is open to others"), means);
-                }
-                Some((place, text))
-            }
-            Err(error) => {
-                let means = match error.kind() {
-                    io::ErrorKind::InvalidData => {
-                        "it is not text. `anteroom keygen` makes a secret".to_owned()
-                    }
-                    _ => format!("{error}. Paths count from the directory of this file"),
-                };
-                self.report.problem(format!("{place} can't be read"), means);
-                None
-            }
-        }
-    }
-
-    fn secret_variable(&self, written: &Written<String>) -> Option<(String, String)> {
-        let name = &written.value;
-        let place = match is_plainly_a_variable(name) {
-            true => format!("{} = {name:?}", written.key),
-            false => written.key.clone(),
-        };
-        match self.environment.get(name) {
-            Some(text) => Some((place, text.to_owned())),
-            None => {
-                let means = "nothing could be signed with it. Set the variable in the environment of the node, or use \
-                             secret_file";
-                self.report.problem(format!("{place} names a variable that is not set"), means);
-                None
-            }
-        }
-    }
-}
-
-fn read_secret(path: &Path) -> io::Result<String> {
-    let mut text = String::new();
-    Disk::open(path)?.take(MAX_SECRET_FILE).read_to_string(&mut text)?;
-    Ok(text)
-}
-
-/// A secret has neither an ending nor a directory that exists.
-fn is_plainly_a_path(written: &Path, resolved: &Path) -> bool {
-    let short = written.as_os_str().len() < 32;
-    let parent = written.parent().filter(|parent| parent.components().count() > 1);
-    resolved.is_file()
-        || (short && written.extension().is_some())
-        || parent.is_some_and(Path::is_dir)
-}
-
-/// Capitals with underscores, `ANTEROOM_KEY`: no secret that `keygen` makes looks so.
-fn is_plainly_a_variable(name: &str) -> bool {
-    let plain = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
-    name.contains('_') && name.len() < 40 && name.bytes().all(plain)
-}
-
-/// Whether any user of the machine may read it. The group may: that is how a service is given a secret.
-pub(super) fn is_open_to_others(path: &Path) -> bool {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        std::fs::metadata(path).is_ok_and(|found| found.permissions().mode() & 0o004 != 0)
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = path;
-        false
     }
 }

@@ -14,6 +14,12 @@ const QUIET_HEARTBEAT_MS: u64 = 90_000;
 
 const POLL_MAX_MS: u64 = 30_000;
 
+const MINUTE_MS: u64 = 60_000;
+const DAY_MS: u64 = 86_400_000;
+
+/// More is no limit: a number that the line counts to.
+const MOST_PLACES: u64 = 1_000_000;
+
 /// A batch where nothing more is said: two windows of ten seconds.
 const INTERVAL_MS: u64 = 10_000;
 const WINDOWS: u64 = 2;
@@ -45,6 +51,19 @@ impl Check<'_> {
         }
         let poll_max = self.polls(room, &line);
         (line, poll_max)
+    }
+
+    /// How many places an address may have: as joins in the life of a ticket, or in the longest time that joins are
+    /// counted in.
+    pub(super) fn places(&self, room: &Room, ticket_max_ms: u64) -> Option<JoinLimit> {
+        let places = room.limits.places_per_address.as_ref().filter(|places| places.value > 0)?;
+        if places.value > MOST_PLACES {
+            let said = format!("{} is not between 0 and {}", places.said(), grouped(MOST_PLACES));
+            self.report.problem(said, "it would never stop anybody. Write 0 for no limit");
+            return None;
+        }
+        let per_ms = ticket_max_ms.clamp(MINUTE_MS, DAY_MS);
+        Some(JoinLimit { subject: Subject::Address, max: places.value, per_ms })
     }
 
     /// A smooth rate, batches, or neither.
@@ -271,7 +290,6 @@ fn too_much(found: &OutOfRange) -> Option<&'static str> {
 
 /// How often one may join: as written, else as by default; `"none"` is no limit.
 fn join_limits(room: &Room) -> Vec<JoinLimit> {
-    const MINUTE: u64 = 60_000;
     let of = |written: &Option<Vec<Written<Limit>>>, subject, usual: &[(u64, u64)]| {
         let limits: Vec<(u64, u64)> = match written {
             Some(limits) => limits.iter().filter_map(|limit| limit.value).collect(),
@@ -280,9 +298,9 @@ fn join_limits(room: &Room) -> Vec<JoinLimit> {
         limits.into_iter().map(move |(max, per_ms)| JoinLimit { subject, max, per_ms })
     };
     let limits = &room.limits;
-    of(&limits.join_per_address, Subject::Address, &[(20, MINUTE)])
-        .chain(of(&limits.join_per_device, Subject::Device, &[(5, MINUTE)]))
-        .chain(of(&limits.join_per_user, Subject::User, &[(10, MINUTE), (30, 60 * MINUTE)]))
+    of(&limits.join_per_address, Subject::Address, &[(20, MINUTE_MS)])
+        .chain(of(&limits.join_per_device, Subject::Device, &[(5, MINUTE_MS)]))
+        .chain(of(&limits.join_per_user, Subject::User, &[(10, MINUTE_MS), (30, 60 * MINUTE_MS)]))
         .collect()
 }
 

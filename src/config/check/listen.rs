@@ -8,7 +8,7 @@ use std::time::Duration;
 use ipnet::IpNet;
 
 use super::pattern::{self, Wrong};
-use super::{Check, keys};
+use super::{Check, secret};
 use crate::config::file::File;
 use crate::config::report::Written;
 use crate::gateway::settings::Tls;
@@ -23,13 +23,15 @@ const DEFAULT_GRACE: Duration = Duration::from_secs(30);
 /// A socket's path in the system's structure, its final zero left out.
 const MAX_SOCKET_PATH: usize = 107;
 
+/// Addresses of ours, and how they were written.
+pub(super) type Taken = Vec<(SocketAddr, String)>;
+
 impl Check<'_> {
     /// Plain and TLS addresses. Without either, the default; with TLS alone, nothing plain.
-    pub(super) fn addresses(&self, file: &File) -> (Vec<String>, Vec<Tls>) {
-        let mut taken: Vec<(SocketAddr, String)> = Vec::new();
+    pub(super) fn addresses(&self, file: &File, taken: &mut Taken) -> (Vec<String>, Vec<Tls>) {
         let mut listen = Vec::new();
         for address in file.listen.iter().flatten() {
-            listen.extend(self.address(address, &mut taken));
+            listen.extend(self.address(address, taken));
         }
         if file.listen.is_none() && file.tls.is_empty() && !file.spoils(&["listen", "tls"]) {
             listen.push(DEFAULT_LISTEN.to_owned());
@@ -48,8 +50,7 @@ impl Check<'_> {
                         self.report.problem(format!("{}.{key} is missing", tls.path), means);
                     }
                 }
-                let listen =
-                    tls.listen.as_ref().and_then(|address| self.address(address, &mut taken));
+                let listen = tls.listen.as_ref().and_then(|address| self.address(address, taken));
                 let pair = self.certificate(tls.cert.as_ref(), tls.key.as_ref());
                 let (cert, key) = pair?;
                 Some(Tls { listen: listen?, cert, key })
@@ -66,11 +67,7 @@ impl Check<'_> {
     }
 
     /// An address of ours that nobody else in the file has.
-    fn address(
-        &self,
-        written: &Written<String>,
-        taken: &mut Vec<(SocketAddr, String)>,
-    ) -> Option<String> {
+    pub(super) fn address(&self, written: &Written<String>, taken: &mut Taken) -> Option<String> {
         let Ok(address) = written.value.parse::<SocketAddr>() else {
             let port = written.value.trim_start_matches([':', '*']);
             let means = match port.parse::<u16>() {
@@ -124,7 +121,7 @@ impl Check<'_> {
             self.report.problem(said, error);
             return None;
         }
-        if keys::is_open_to_others(&secret) {
+        if secret::is_open_to_others(&secret) {
             let means = "every user of this machine can read the private key. chmod o-rwx it";
             self.report.warn(format!("{} is open to others", key.said()), means);
         }

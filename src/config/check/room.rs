@@ -7,7 +7,7 @@ use super::pattern::{self, Wrong};
 use crate::config::file::{self, File};
 use crate::config::report::Written;
 use crate::gateway::route::{Bypass, Guard};
-use crate::gateway::settings::{Cookies, Limits, Room};
+use crate::gateway::settings::{Bind, Cookies, Limits, Room};
 use crate::limit::Allowance;
 use crate::name;
 
@@ -39,7 +39,9 @@ impl Check<'_> {
             self.report.problem(format!("{} can't be a room's name", room.path), name::ROOM_RULE);
         }
         let guard = self.guard(room, file);
-        let (line, poll_max) = self.line(room);
+        let (mut line, poll_max) = self.line(room);
+        let places = self.places(room, line.ticket_max_ms);
+        line.join_limits.extend(places);
         let unlimited = line.pace.is_none() && line.max_active.is_none();
         if unlimited
             && !room.spoils(&["rate", "batch", "max_active"])
@@ -57,6 +59,8 @@ impl Check<'_> {
         let limits = Limits {
             requests_per_address: limit(&room.limits.requests_per_address, REQUESTS_PER_ADDRESS),
             requests_per_ticket: limit(&room.limits.requests_per_ticket, REQUESTS_PER_TICKET),
+            places_per_address: places
+                .map(|places| Allowance { max: places.max, per_ms: places.per_ms }),
             events: room
                 .limits
                 .events
@@ -73,6 +77,11 @@ impl Check<'_> {
             queued_status: self.queued_status(room),
             poll_max: Duration::from_millis(poll_max),
             user_header: self.user_header(room, way_in),
+            single_use: room.single_use.as_ref().is_some_and(|single_use| single_use.value),
+            bind: Bind {
+                device: room.bind.iter().any(|to| to.value == file::Binding::Device),
+                agent: room.bind.iter().any(|to| to.value == file::Binding::Agent),
+            },
             limits,
             look,
             guard,

@@ -1,32 +1,38 @@
 //! `[store]`: whether lines can be kept where the url says. Looks, and makes nothing.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use rustix::fs::{Access, access};
+use rustix::fs::{Access as Right, access};
 
 use super::Check;
-use crate::config::file::File;
+use crate::config::StoreSettings;
+use crate::config::file::{File, Store};
 use crate::config::nearest::nearest;
 use crate::config::report::{Written, said};
+use crate::store::redis::{Access, Address};
 
 /// One node that needs nothing but itself.
 const DEFAULT: &str = "embedded:anteroom.db";
 
-/// Described, and not there yet.
-const LATER: [&str; 6] = ["redis", "rediss", "unix", "redis-sentinel", "redis-cluster", "valkey"];
+/// The variable that may leave out what kind of store it names.
+const REDIS_VARIABLE: &str = "ANTEROOM_REDIS_ADDR";
 
 impl Check<'_> {
-    /// The url, with a path that counts from the working directory.
-    pub(super) fn store(&self, file: &File) -> String {
+    /// The url, with a path that counts from the working directory, and what opens it.
+    pub(super) fn store(&self, file: &File) -> StoreSettings {
         let usual = Written {
             value: DEFAULT.to_owned(),
             key: "store.url".to_owned(),
             text: format!("{DEFAULT:?}, its default,"),
         };
-        let written = file.store_url.as_ref().unwrap_or(&usual);
-        let (scheme, rest) = written.value.split_once(':').unwrap_or((&written.value, ""));
+        let written = file.store.url.as_ref().unwrap_or(&usual);
+        let (key, url) = (written.key.as_str(), as_meant(written));
+        let (scheme, rest) = url.split_once(':').unwrap_or((&url, ""));
+        if Address::is_scheme(scheme) {
+            return self.redis(file, key, scheme, &url);
+        }
+        self.only_for_redis(&file.store);
         // What follows the name of a kind we don't know may be a password.
-        let key = written.key.as_str();
         match scheme {
             "memory" if rest.is_empty() => {}
             "memory" => {
@@ -41,41 +47,60 @@ impl Check<'_> {
                 self.report.problem(format!("{} names no file", said(key, "\"embedded:\"")), means);
             }
             "embedded" => {
-                // The default's sentence tells that it is one; a variable's path counts from where we are.
-                let path = match key.starts_with("ANTEROOM_") {
-                    true => Path::new(rest).to_owned(),
-                    false => self.resolve(Path::new(rest)),
-                };
-                let shown = if file.store_url.is_some() {
-                    format!("{:?}", written.value)
-                } else {
-                    written.text.clone()
+                let path = self.of_store(key, Path::new(rest));
+                let shown = match &file.store.url {
+                    Some(_) => format!("{url:?}"),
+                    // Its sentence tells that it is the default.
+                    None => written.text.clone(),
                 };
                 if let Some((what, means)) = unusable(&path) {
                     self.report.problem(format!("{} {what}", said(key, &shown)), means);
                 }
-                return format!("embedded:{}", path.display());
-            }
-            other if LATER.contains(&other) || key == "ANTEROOM_REDIS_ADDR" => {
-                let means = "lines are kept by this node alone so far. Use embedded:PATH, or memory: to try things out";
-                let what = "names a Redis, which is not available in this version";
-                let shown = if LATER.contains(&other) {
-                    format!("\"{other}:…\"")
-                } else {
-                    "…".to_owned()
-                };
-                self.report.problem(format!("{} {what}", said(key, &shown)), means);
+                let url = format!("embedded:{}", path.display());
+                return StoreSettings { url, access: Access::default() };
             }
             other => {
-                let means = match nearest(other, ["embedded", "memory"]) {
+                let kinds = Address::SCHEMES.into_iter().chain(["embedded", "memory"]);
+                let means = match nearest(other, kinds) {
                     Some(meant) => format!("the nearest one is \"{meant}:…\""),
-                    None => "write \"embedded:PATH\" for a file, or \"memory:\" to try things out"
+                    None => "write \"embedded:PATH\" for a file, \"redis://HOST:6379\" for a Redis that nodes share, or \
+                             \"memory:\" to try things out"
                         .to_owned(),
                 };
                 self.report.problem(format!("{key} names no kind of store"), means);
             }
         }
-        written.value.clone()
+        StoreSettings { url, access: Access::default() }
+    }
+
+    /// A path in a url: a variable's counts from where we are, the file's from where it is.
+    pub(super) fn of_store(&self, key: &str, path: &Path) -> PathBuf {
+        match key.starts_with("ANTEROOM_") {
+            true => path.to_owned(),
+            false => self.resolve(path),
+        }
+    }
+
+    /// What opens a Redis opens no other store. No obstacle: a variable may have put another one in its place.
+    fn only_for_redis(&self, store: &Store) {
+        let others = [
+            store.username.as_ref().map(|written| written.key.as_str()),
+            store.ca_file.as_ref().map(|written| written.key.as_str()),
+        ];
+        for key in store.passwords().chain(others.into_iter().flatten()) {
+            let means = "it opens a Redis, and the store is none. Remove it, or write store.url = \"redis://…\"";
+            self.report.warn(format!("{key} has no effect"), means);
+        }
+    }
+}
+
+/// The url. `ANTEROOM_REDIS_ADDR=redis:6379` is a host and a port.
+fn as_meant(written: &Written<String>) -> String {
+    let url = &written.value;
+    let named = ["memory:", "embedded:", "unix:"].iter().any(|kind| url.starts_with(kind));
+    match written.key == REDIS_VARIABLE && !named && !url.contains("://") {
+        true => format!("redis://{url}"),
+        false => url.clone(),
     }
 }
 
@@ -88,7 +113,7 @@ fn unusable(path: &Path) -> Option<(String, String)> {
             let means = format!("{} is a directory or a device. Name a file", path.display());
             return Some(("is not a file".to_owned(), means));
         }
-        if let Err(error) = access(path, Access::READ_OK | Access::WRITE_OK) {
+        if let Err(error) = access(path, Right::READ_OK | Right::WRITE_OK) {
             let means = format!(
                 "{}: {error}. Give the node's user the file, or name another",
                 path.display()
@@ -101,7 +126,7 @@ fn unusable(path: &Path) -> Option<(String, String)> {
         return Some(("has no directory to be in".to_owned(), means));
     }
     // A new file comes into being beside its place, and moves there.
-    if let Err(error) = access(parent, Access::WRITE_OK | Access::EXEC_OK) {
+    if let Err(error) = access(parent, Right::WRITE_OK | Right::EXEC_OK) {
         let means = format!(
             "{}: {error}. Give the node's user the directory, or name another",
             parent.display()

@@ -39,13 +39,14 @@ pub(super) static LEVELS: [&Level; 4] = [
             "cookie_domain",
             "queued_status",
             "user_header",
+            "single_use",
+            "bind",
             "limits",
             "page",
             "config_version",
         ],
         later: &[
             "adaptive",
-            "bind",
             "class_header",
             "class_order",
             "class_share",
@@ -54,7 +55,6 @@ pub(super) static LEVELS: [&Level; 4] = [
             "rollout",
             "roster",
             "schedule",
-            "single_use",
             "slot_grace",
             "slots",
             "webhook_url",
@@ -76,9 +76,9 @@ pub(super) static LEVELS: [&Level; 4] = [
             "join_per_user",
             "requests_per_address",
             "requests_per_ticket",
+            "places_per_address",
             "events",
         ],
-        later: &["places_per_address"],
         ..PLAIN
     },
     &Level {
@@ -119,6 +119,8 @@ pub struct Room {
     pub cookie_domain: Option<Written<String>>,
     pub queued_status: Option<Written<u64>>,
     pub user_header: Option<Written<String>>,
+    pub single_use: Option<Written<bool>>,
+    pub bind: Vec<Written<Binding>>,
     pub limits: Limits,
     pub page: Page,
     pub config_version: Option<Written<u64>>,
@@ -132,6 +134,13 @@ pub enum Burst {
     Turns(u64),
     /// As many as there are seats.
     MaxActive,
+}
+
+/// What a pass can be bound to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Binding {
+    Device,
+    Agent,
 }
 
 /// An exception: one of the four.
@@ -157,6 +166,7 @@ pub struct Limits {
     pub join_per_user: Option<Vec<Written<Limit>>>,
     pub requests_per_address: Option<Written<Limit>>,
     pub requests_per_ticket: Option<Written<Limit>>,
+    pub places_per_address: Option<Written<u64>>,
     pub events: Option<Written<u64>>,
 }
 
@@ -189,6 +199,8 @@ impl Room {
             [("keep", OnAbsence::Keep), ("remove", OnAbsence::Remove)];
         const COOKIES: [(&str, Cookies); 2] =
             [("lax", Cookies::Lax), ("partitioned", Cookies::Partitioned)];
+        const BINDINGS: [(&str, Binding); 2] =
+            [("device", Binding::Device), ("agent", Binding::Agent)];
         let burst = |node: &Node<'_>| match node.as_text() {
             Some("max_active") => Some(Burst::MaxActive),
             Some(_) => node.refuse(
@@ -226,6 +238,8 @@ impl Room {
             cookie_domain: room.text("cookie_domain"),
             queued_status: room.count("queued_status"),
             user_header: room.text("user_header"),
+            single_use: room.read("single_use", Node::flag),
+            bind: room.words("bind", &BINDINGS),
             limits: room.table("limits", limits).map(|l| Limits::read(&l)).unwrap_or_default(),
             page: room.table("page", page).map(|page| Page::read(&page)).unwrap_or_default(),
             config_version: room.count("config_version"),
@@ -255,6 +269,7 @@ impl Limits {
             join_per_user: limits.one_or_many("join_per_user", Node::allowance),
             requests_per_address: limits.read("requests_per_address", Node::allowance),
             requests_per_ticket: limits.read("requests_per_ticket", Node::allowance),
+            places_per_address: limits.count("places_per_address"),
             events: limits.count("events"),
         }
     }

@@ -1,4 +1,4 @@
-//! Who asks: which room a call is about, and what the caller shows of a place in it.
+//! Who asks: which room a call is about, and what the caller shows of a place in it, or of an arrival.
 //!
 //! Owns the order in which a ticket is looked for (named, then by cookie), which rooms a host may be asked
 //! about, and the limits every call is under. Whoever shows a good ticket is counted by their number, everybody else by
@@ -20,6 +20,30 @@ use crate::gateway::live::Live;
 use crate::room::Proof;
 use crate::token::{Scratch, Unproven};
 
+/// A caller with a token whose signature is good.
+pub(super) struct Caller<'a> {
+    pub(super) entrance: &'a Arc<Entrance>,
+    /// Named by the caller, and not brought along by a browser.
+    pub(super) named: bool,
+    pub(super) token: Cow<'a, [u8]>,
+    /// Never nothing.
+    pub(super) carried: Carried,
+    /// See [`Entrance::agent`].
+    pub(super) agent: Option<&'a [u8]>,
+}
+
+impl<'a> Caller<'a> {
+    /// Whose place it is.
+    ///
+    /// # Errors
+    /// 404 for an arrival, which is none yet.
+    pub(super) fn asker(self) -> Result<Asker<'a>, Response> {
+        let Caller { entrance, named, token, carried, agent } = self;
+        let Some(proof) = carried.proof() else { return Err(unknown_ticket(entrance)) };
+        Ok(Asker { entrance, named, token, proof, carried, agent })
+    }
+}
+
 /// A caller with a ticket or a pass whose signature is good.
 pub(super) struct Asker<'a> {
     pub(super) entrance: &'a Arc<Entrance>,
@@ -28,12 +52,15 @@ pub(super) struct Asker<'a> {
     pub(super) token: Cow<'a, [u8]>,
     pub(super) proof: Proof,
     pub(super) carried: Carried,
+    /// See [`Entrance::agent`].
+    pub(super) agent: Option<&'a [u8]>,
 }
 
 impl Asker<'_> {
-    /// Who the token is about.
+    /// Who the token is about, and what a pass of theirs is bound to.
     pub(super) fn identity(&self) -> Identity {
-        self.entrance.read(&self.token, &mut Scratch::new()).identity()
+        let identity = self.entrance.read(&self.token, &mut Scratch::new()).identity();
+        self.entrance.bound(identity, self.agent)
     }
 
     /// The ticket as an answer may show it: to whoever named it.
@@ -86,6 +113,20 @@ pub(super) fn find<'a>(
     event_id: Option<&str>,
     named: Option<Cow<'a, [u8]>>,
 ) -> Result<Asker<'a>, Response> {
+    seek(live, head, client, event_id, named)?.asker()
+}
+
+/// The same, with those who have but an arrival to show.
+///
+/// # Errors
+/// The same.
+pub(super) fn seek<'a>(
+    live: &'a Live,
+    head: &'a impl Head,
+    client: &Client,
+    event_id: Option<&str>,
+    named: Option<Cow<'a, [u8]>>,
+) -> Result<Caller<'a>, Response> {
     let entrance = match event_id {
         Some(event_id) => Some(room(live, head, event_id)?),
         None => only(live, head),
@@ -95,40 +136,42 @@ pub(super) fn find<'a>(
         Some(token) => {
             let mut at = entrance.filter(|_| !token.is_empty());
             let mut held = at.map(|entrance| entrance.read(&token, &mut scratch).carried());
-            if event_id.is_none()
-                && !matches!(held, Some(Carried::Ticket { .. } | Carried::Pass { .. }))
-            {
+            if event_id.is_none() && matches!(held, None | Some(Carried::Nothing)) {
                 // Not of the room this host is known for: then of the one it says it is of.
                 at = Unproven::read(&token).ok().and_then(|says| visible(live, head, &says.room));
                 held = at.map(|entrance| entrance.read(&token, &mut scratch).carried());
             }
-            let known = at.zip(held).and_then(|(entrance, carried)| {
-                let proof = carried.proof()?;
-                Some(Asker { entrance, named: true, token, proof, carried })
-            });
-            known.ok_or_else(|| match at.or(entrance) {
-                Some(entrance) => refused(entrance, client.address, || unknown_ticket(entrance)),
-                None => error(404, "unknown_ticket", "there is no such ticket here"),
-            })
+            match at.zip(held) {
+                Some((entrance, carried)) if carried != Carried::Nothing => {
+                    let agent = entrance.agent(head);
+                    Ok(Caller { entrance, named: true, token, carried, agent })
+                }
+                _ => Err(match at.or(entrance) {
+                    Some(entrance) => {
+                        refused(entrance, client.address, || unknown_ticket(entrance))
+                    }
+                    None => error(404, "unknown_ticket", "there is no such ticket here"),
+                }),
+            }
         }
         None => {
             let Some(entrance) = entrance else { return Err(which_room()) };
             let (held, token) = entrance.held(head, client, &mut scratch);
             let carried = held.carried();
-            match (carried.proof(), token) {
-                (Some(proof), Some(token)) => Ok(Asker {
-                    entrance,
-                    named: false,
-                    token: Cow::Borrowed(token),
-                    proof,
-                    carried,
-                }),
-                (_, token) => Err(refused(entrance, client.address, || match token {
-                    Some(_) => unknown_ticket(entrance),
-                    None => {
-                        bad("missing_ticket", "name a ticket as queue_id, as a bearer or by cookie")
-                    }
-                })),
+            match (carried, token) {
+                (Carried::Nothing, token) | (_, token @ None) => {
+                    Err(refused(entrance, client.address, || match token {
+                        Some(_) => unknown_ticket(entrance),
+                        None => bad(
+                            "missing_ticket",
+                            "name a ticket as queue_id, as a bearer or by cookie",
+                        ),
+                    }))
+                }
+                (carried, Some(token)) => {
+                    let (token, agent) = (Cow::Borrowed(token), entrance.agent(head));
+                    Ok(Caller { entrance, named: false, token, carried, agent })
+                }
             }
         }
     }

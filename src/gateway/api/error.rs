@@ -7,6 +7,8 @@ use super::json::Json;
 use crate::clock;
 use crate::gateway::answer::Response;
 use crate::gateway::entrance::Entrance;
+use crate::gateway::loss::{Contact, Lost};
+use crate::gateway::settings::OnLoss;
 use crate::line::{Ending, Reason};
 use crate::page::reason_code;
 use crate::room::{Busy, Proof};
@@ -14,7 +16,7 @@ use crate::room::{Busy, Proof};
 /// Seconds after which a full or closed room is asked again.
 const LATER: u64 = 30;
 /// Seconds after which a store that did not answer is asked again.
-const SOON: u64 = 5;
+pub(super) const SOON: u64 = 5;
 
 /// An error about no room in particular.
 pub fn error(status: u16, code: &'static str, message: &str) -> Response {
@@ -110,8 +112,22 @@ pub(super) fn queue_disabled(entrance: &Entrance) -> Response {
 
 /// The line did not answer in time.
 pub(super) fn store_unavailable(entrance: &Entrance) -> Response {
-    let message = "the line can't be reached at the moment; places are kept";
-    at(entrance.room.now_ms(), 503, "store_unavailable", message).retry_after(SOON)
+    let mut json = Json::new();
+    put_store_unavailable(
+        &mut json,
+        entrance,
+        "the line can't be reached at the moment; places are kept",
+    );
+    json.moment("server_time", entrance.room.now_ms());
+    Response::json(503, json.end()).retry_after(SOON)
+}
+
+/// The part of an answer that says that the line can't be reached, and whether the site is open meanwhile.
+pub(super) fn put_store_unavailable(json: &mut Json, entrance: &Entrance, message: &str) {
+    put_error(json, "store_unavailable", message);
+    if let Contact::Lost(Lost { stance: OnLoss::Open, .. }) = entrance.contact() {
+        json.flag("open", true);
+    }
 }
 
 /// The line could not be asked.
@@ -121,6 +137,6 @@ pub(super) fn busy(entrance: &Entrance, busy: Busy) -> Response {
             let message = "too many are being answered at once: try again in a moment";
             at(entrance.room.now_ms(), 503, "busy", message).retry_after(2)
         }
-        Busy::Dropped => store_unavailable(entrance),
+        Busy::Dropped | Busy::Away => store_unavailable(entrance),
     }
 }

@@ -15,7 +15,7 @@ use super::error::{at, gone_body};
 use super::status::{Place, State, asked_by};
 use super::turn::{self, Turn};
 use super::verdict::{Verdict, judge};
-use super::{Response, log};
+use super::{Endpoint, Response, log};
 use crate::gateway::decide::Carried;
 use crate::gateway::entrance::Entrance;
 use crate::gateway::head::{Client, Head};
@@ -72,6 +72,8 @@ pub struct Events {
     token: Vec<u8>,
     proof: Proof,
     carried: Carried,
+    /// See [`Entrance::agent`].
+    agent: Option<Vec<u8>>,
     /// What was said last; `None`: nothing yet.
     last: Option<Glance>,
     /// When something was last sent.
@@ -109,16 +111,19 @@ pub fn events(
         let message = "this node has as many streams open as it may: poll queue/status instead";
         return Err(at(now_ms, 503, "too_many_streams", message).retry_after(30));
     };
-    match judge(asker.carried, asker.named, &entrance.room.view(), now_ms) {
+    let contact = entrance.contact();
+    match judge(asker.carried, asker.named, &entrance.room.view(), now_ms, contact) {
         Verdict::Unknown => return Err(super::error::unknown_ticket(entrance)),
         Verdict::Gone(reason) => return Err(super::error::gone(entrance, asker.proof, reason)),
         _ => {}
     }
+    live.meters.answered(Endpoint::Events, 200, None);
     Ok(Events {
         entrance: entrance.clone(),
         named: asker.named,
         proof: asker.proof,
         carried: asker.carried,
+        agent: asker.agent.map(<[u8]>::to_vec),
         token: asker.token.into_owned(),
         last: None,
         sent: Instant::now(),
@@ -156,10 +161,13 @@ impl Events {
     async fn look(&mut self) -> Option<Vec<u8>> {
         let entrance = self.entrance.clone();
         let (view, now_ms) = (entrance.room.view(), entrance.room.now_ms());
-        match judge(self.carried, self.named, &view, now_ms) {
+        match judge(self.carried, self.named, &view, now_ms, entrance.contact()) {
             Verdict::Waiting => self.look_at_place(&view, now_ms),
-            // As long as the line does not say more, they wait.
-            Verdict::Learn => self.keep_alive(),
+            // As long as the line does not say more, they wait; as long as it says nothing, where they were.
+            Verdict::Lost if entrance.last_position(&view, self.proof).is_some() => {
+                self.look_at_place(&view, now_ms)
+            }
+            Verdict::Learn | Verdict::Lost => self.keep_alive(),
             Verdict::Admitted => Some(self.last_event(self.body(&view, &State::Admitted))),
             Verdict::Active { expires_ms } => {
                 let expires_at = expires_ms / 1_000;
@@ -177,17 +185,21 @@ impl Events {
         }
     }
 
-    /// A named ticket's turn: the pass comes with the event.
+    /// A turn that only the line can tell of: to whoever named the ticket the pass comes with the event.
     async fn ask(&mut self, entrance: &Entrance) -> Option<Vec<u8>> {
-        let identity = || entrance.read(&self.token, &mut Scratch::new()).identity();
-        let turn = match turn::claim(entrance, self.proof, identity).await {
+        let identity = || {
+            let identity = entrance.read(&self.token, &mut Scratch::new()).identity();
+            entrance.bound(identity, self.agent.as_deref())
+        };
+        let turn = match turn::claim(entrance, self.proof, self.carried.joined_ms(), identity).await
+        {
             Ok(turn) => turn,
             Err(_) => return self.keep_alive(), // The store is away: the turn is kept.
         };
         let view = entrance.room.view();
         match turn {
             Turn::Inside(grant) => {
-                let body = self.body(&view, &State::from(&grant));
+                let body = self.body(&view, &State::inside(&grant, self.named));
                 Some(self.last_event(body))
             }
             Turn::Waiting => self.look_at_place(&view, entrance.room.now_ms()),

@@ -53,6 +53,18 @@ impl Fields {
             Some(_) => Err(bad(code, &format!("{name} must be a string"))),
         }
     }
+
+    /// Whether something is wanted; if nothing is said, it is not.
+    ///
+    /// # Errors
+    /// 400 with `code` if it is something else.
+    pub(super) fn flag(&self, name: &str, code: &'static str) -> Result<bool, Response> {
+        match self.get(name) {
+            None => Ok(false),
+            Some(Value::Bool(flag)) => Ok(*flag),
+            Some(_) => Err(bad(code, &format!("{name} must be true or false"))),
+        }
+    }
 }
 
 /// An id as it goes into tickets and logs: not longer than they take, and in one line. Empty is none.
@@ -115,6 +127,8 @@ mod tests {
         assert_eq!(fields.text("a", "invalid_a").unwrap(), Some("x"));
         assert_eq!(fields.text("z", "invalid_z").unwrap(), None);
         assert!(problem(fields.text("n", "invalid_n")).contains("n must be a string"));
+        assert!(!fields.flag("z", "invalid_z").unwrap());
+        assert!(problem(fields.flag("a", "invalid_a")).contains("a must be true or false"));
         for bad in [&b"[]"[..], b"7", b"{", b"{\"a\":1}x", b"\xff", b"{\"a\":1,\"a\":1}"] {
             assert!(problem(Fields::read(bad)).contains("invalid_json"));
         }

@@ -1,114 +1,37 @@
 //! `queue/join`: a place in the line, or straight in; and the same place again for whoever asks twice.
 //!
 //! Owns what a join must bring. A device's id is no secret: the place it has is shown only to who proves to be the
-//! first join's client, by the ticket, the first join's Idempotency-Key or the same address; everybody else learns the
-//! position. A place by cookie counts as proof only for pages of the same site.
+//! first join's client, by the ticket, or by the first join's Idempotency-Key or the same address as the same user;
+//! everybody else learns the position. As another user it would be another ticket, and a place has one. A place by
+//! cookie counts as proof only for pages of the same site.
 
 use std::sync::Arc;
 use std::time::Instant;
 
-use serde_json::Value;
-
-use super::asker::{self, count_address, room};
-use super::error::{bad, put_error, queue_disabled, queue_full, rate_limited};
+use super::arrival;
+use super::asker::{self, Caller, count_address, room};
+use super::error::{bad, put_error, queue_disabled, queue_full, rate_limited, store_unavailable};
 use super::fields::{Fields, id};
 use super::json::Json;
 use super::request::{Request, bearer, from_our_page, header, must_be_json, not_from_elsewhere};
-use super::status::{Place, State};
+use super::status::{Call, Place, State, last_place};
 use super::turn::{self, Grant, Turn};
 use super::verdict::{Verdict, judge};
+use super::wish::Wish;
 use super::{Response, log};
+use crate::gateway::arrival::nonce;
 use crate::gateway::decide::Carried;
 use crate::gateway::entrance::proof_key;
 use crate::gateway::entrance::{Entrance, GENERAL, Identity};
 use crate::gateway::head::Client;
 use crate::gateway::live::Live;
+use crate::gateway::settings::OnLoss;
 use crate::line::{Joined, Key, Keyed, Refusal, Standing, Subject};
 use crate::room::Proof;
 use crate::token::Scratch;
 
 /// The same join again within this time is one join: an app's retry is no conflict.
 const SAME_MS: u64 = 5_000;
-/// The longest metadata: it goes into the log, line by line.
-const MAX_METADATA: usize = 1_024;
-/// Classes that may be asked for by name. Whoever asks without proof joins as general.
-const CLASSES: [&str; 4] = [GENERAL, "normal", "presale", "partner"];
-/// And by level.
-const LEVELS: u64 = 4;
-
-/// What a join brings, checked.
-struct Wish<'a> {
-    device_id: Option<&'a str>,
-    user_id: Option<&'a str>,
-    idempotency_key: Option<&'a str>,
-    /// Back as JSON, for the log.
-    metadata: Option<String>,
-}
-
-impl<'a> Wish<'a> {
-    fn read(fields: &'a Fields, request: &'a Request, strict: bool) -> Result<Wish<'a>, Response> {
-        let device_id = either(fields, request, "device_id", "x-device-id", "invalid_device_id")?;
-        let user_id = either(fields, request, "user_id", "x-user-id", "invalid_user_id")?;
-        let (name, code) = ("idempotencyKey", "invalid_idempotency_key");
-        let idempotency_key = either(fields, request, name, "idempotency-key", code)?;
-        if strict && device_id.is_none() && idempotency_key.is_none() {
-            let message = "device_id is missing: name the device, or send an Idempotency-Key";
-            return Err(bad("missing_device_id", message));
-        }
-        check_class(fields.get("priority_bucket"))?;
-        let metadata = metadata(fields.get("metadata"))?;
-        Ok(Wish { device_id, user_id, idempotency_key, metadata })
-    }
-}
-
-/// A text that may come in the body or in a header; in both it must be the same.
-fn either<'a>(
-    fields: &'a Fields,
-    request: &'a Request,
-    field: &'static str,
-    name: &'static str,
-    code: &'static str,
-) -> Result<Option<&'a str>, Response> {
-    let in_body = id(field, fields.text(field, code)?, code)?;
-    let in_head = id(name, header(request, name, code)?, code)?;
-    match (in_body, in_head) {
-        (Some(one), Some(other)) if one != other => {
-            Err(bad(code, &format!("{field} and the header {name} differ")))
-        }
-        (one, other) => Ok(one.or(other)),
-    }
-}
-
-fn check_class(class: Option<&Value>) -> Result<(), Response> {
-    let known = match class {
-        None => true,
-        Some(Value::String(name)) => CLASSES.contains(&name.as_str()),
-        Some(Value::Number(level)) => level.as_u64().is_some_and(|level| level < LEVELS),
-        Some(_) => {
-            return Err(bad(
-                "invalid_priority_bucket",
-                "priority_bucket must be a name or a level from 0 to 3",
-            ));
-        }
-    };
-    match known {
-        true => Ok(()),
-        false => Err(bad("unknown_class", "priority_bucket names no class of this room")),
-    }
-}
-
-fn metadata(value: Option<&Value>) -> Result<Option<String>, Response> {
-    let code = "invalid_metadata";
-    match value {
-        None => Ok(None),
-        Some(value @ Value::Object(_)) => match value.to_string() {
-            text if text.len() <= MAX_METADATA => Ok(Some(text)),
-            _ => Err(bad(code, "metadata is longer than 1 KiB")),
-        },
-        Some(_) => Err(bad(code, "metadata must be an object")),
-    }
-}
-
 /// A place that the caller proves to have, by its ticket.
 struct Shown {
     token: Vec<u8>,
@@ -147,15 +70,30 @@ pub(super) async fn join(
     let identity = Identity {
         device_id: wish.device_id.map(str::to_owned),
         user_id: vouched.or_else(|| wish.user_id.map(str::to_owned)),
-        class: String::new(),
+        ..Identity::default()
     };
-    if let Some(shown) = shown(entrance, request, client, wish.device_id).await? {
-        log::reused(entrance, shown.proof, wish.device_id, began.elapsed());
-        return again(entrance, shown).await;
+    let identity = entrance.bound(identity, entrance.agent(request));
+    match shown(entrance, request, client, wish.device_id).await? {
+        Proven::Place(shown) => {
+            log::reused(entrance, shown.proof, wish.device_id, began.elapsed());
+            return again(entrance, shown).await;
+        }
+        Proven::Arrival(caller) => return arrival::answer(caller, client, Call::Status).await,
+        Proven::Nothing => {}
     }
     count_address(entrance, client.address)?;
+    if let Some(wait_ms) = arrival::instead(entrance) {
+        return arrive(entrance, client, &wish, &identity, wait_ms);
+    }
     let keyed = keyed(entrance, client, &wish, identity.user_id.as_deref())?;
-    match turn::asked(entrance, entrance.room.join(keyed)).await? {
+    let Some(joined) = turn::joined(entrance, keyed).await? else {
+        // Lost while they waited: they were counted when they came.
+        return Err(match entrance.stance() {
+            OnLoss::Closed => store_unavailable(entrance),
+            _ => provisional(entrance, &wish, &identity, None),
+        });
+    };
+    match joined {
         Joined::Given { epoch, first, joined_ms, terms, .. } => {
             let proof = Proof { epoch, number: first };
             let grant = terms.map(|terms| Grant::new(entrance, proof, &terms, &identity));
@@ -179,7 +117,7 @@ pub(super) async fn join(
             let proof = Proof { epoch, number };
             log::reused(entrance, proof, wish.device_id, began.elapsed());
             if !proven {
-                return Ok(conflict_of_a_stranger(entrance, proof, standing));
+                return Ok(stranger(entrance, proof, standing));
             }
             let token = entrance.ticket(proof, joined_ms, &identity).into_bytes();
             again(entrance, Shown { token, proof, joined_ms, identity }).await
@@ -192,39 +130,59 @@ pub(super) async fn join(
     }
 }
 
-/// The place a caller shows a ticket of, if it is one still, and of no other device.
-async fn shown(
-    entrance: &Arc<Entrance>,
-    request: &Request,
+/// What a caller proves to have.
+enum Proven<'a> {
+    Nothing,
+    Place(Shown),
+    /// A time of arrival.
+    Arrival(Caller<'a>),
+}
+
+/// The place a caller shows a ticket of, if it is one still, and of no other device; or their arrival.
+async fn shown<'a>(
+    entrance: &'a Arc<Entrance>,
+    request: &'a Request,
     client: &Client,
     device_id: Option<&str>,
-) -> Result<Option<Shown>, Response> {
+) -> Result<Proven<'a>, Response> {
+    let named = bearer(request).is_some();
     let mut scratch = Scratch::new();
     let (held, token) = match bearer(request) {
         Some(token) => (entrance.read(token, &mut scratch), Some(token)),
         None if from_our_page(request, client).is_ok() => {
             entrance.held(request, client, &mut scratch)
         }
-        None => return Ok(None),
+        None => return Ok(Proven::Nothing),
     };
     let carried = held.carried();
-    let identity = held.identity();
-    let (Carried::Ticket { proof, joined_ms }, Some(token)) = (carried, token) else {
-        return Ok(None);
-    };
+    let agent = entrance.agent(request);
+    let identity = entrance.bound(held.identity(), agent);
+    let Some(token) = token else { return Ok(Proven::Nothing) };
     if device_id.is_some()
         && identity.device_id.is_some()
         && identity.device_id.as_deref() != device_id
     {
-        return Ok(None);
+        return Ok(Proven::Nothing);
     }
-    let verdict = || judge(carried, true, &entrance.room.view(), entrance.room.now_ms());
+    let (proof, joined_ms) = match carried {
+        Carried::Ticket { proof, joined_ms } => (proof, joined_ms),
+        Carried::Provisional { .. } => {
+            let token = token.into();
+            return Ok(Proven::Arrival(Caller { entrance, named, token, carried, agent }));
+        }
+        Carried::Nothing | Carried::Pass { .. } => return Ok(Proven::Nothing),
+    };
+    let verdict = || {
+        let (view, now_ms) = (entrance.room.view(), entrance.room.now_ms());
+        judge(carried, true, &view, now_ms, entrance.contact())
+    };
     if verdict() == Verdict::Learn {
         turn::learnt(entrance, proof).await?;
     }
     match verdict() {
         Verdict::Waiting | Verdict::Admitted | Verdict::Active { .. } | Verdict::Ask => {}
-        Verdict::Gone(_) | Verdict::Unknown | Verdict::Learn => return Ok(None),
+        Verdict::Lost => {}
+        Verdict::Gone(_) | Verdict::Unknown | Verdict::Learn => return Ok(Proven::Nothing),
     }
     if let Err(retry_ms) = entrance.by_ticket.take(proof_key(proof), entrance.room.now_ms()) {
         log::limited(
@@ -234,7 +192,7 @@ async fn shown(
         );
         return Err(rate_limited(entrance, retry_ms));
     }
-    Ok(Some(Shown { token: token.to_vec(), proof, joined_ms, identity }))
+    Ok(Proven::Place(Shown { token: token.to_vec(), proof, joined_ms, identity }))
 }
 
 /// The place somebody has already: the same ticket, byte for byte, and the pass if it is their turn.
@@ -242,9 +200,14 @@ async fn again(entrance: &Arc<Entrance>, shown: Shown) -> Result<Response, Respo
     let Shown { token, proof, joined_ms, identity } = shown;
     let carried = Carried::Ticket { proof, joined_ms };
     let now_ms = entrance.room.now_ms();
-    let turn = match judge(carried, true, &entrance.room.view(), now_ms) {
+    let view = entrance.room.view();
+    let turn = match judge(carried, true, &view, now_ms, entrance.contact()) {
         Verdict::Waiting => Turn::Waiting,
-        _ => turn::claim(entrance, proof, || identity).await?,
+        Verdict::Lost => {
+            entrance.room.seen(proof);
+            return Err(last_place(entrance, &view, proof, Some(joined_ms), Some(&token)));
+        }
+        _ => turn::claim(entrance, proof, Some(joined_ms), || identity).await?,
     };
     let grant = match turn {
         Turn::Inside(grant) => Some(grant),
@@ -264,7 +227,7 @@ async fn again(entrance: &Arc<Entrance>, shown: Shown) -> Result<Response, Respo
 }
 
 /// Whoever only knows a device's id learns where it stands, and nothing that would let them take the place.
-fn conflict_of_a_stranger(entrance: &Entrance, proof: Proof, standing: Standing) -> Response {
+pub(super) fn stranger(entrance: &Entrance, proof: Proof, standing: Standing) -> Response {
     let view = entrance.room.view();
     let (state, position) = match standing {
         Standing::Admitted => ("admitted", 0),
@@ -272,7 +235,8 @@ fn conflict_of_a_stranger(entrance: &Entrance, proof: Proof, standing: Standing)
         _ => ("waiting", view.position(proof.number).unwrap_or(1)),
     };
     let mut json = Json::new();
-    let message = "this device is in the line already; show its ticket, or the Idempotency-Key it joined with";
+    let message = "this device is in the line already; show its ticket, or the Idempotency-Key it joined with, as the \
+                   same user";
     put_error(&mut json, "already_in_queue", message);
     json.text("event_id", entrance.room.name());
     json.number("position", position);
@@ -312,6 +276,35 @@ impl Reply<'_> {
     }
 }
 
+/// No line to be joined: the arrival is recorded, and counted here instead of there.
+fn arrive(
+    entrance: &Entrance,
+    client: &Client,
+    wish: &Wish<'_>,
+    identity: &Identity,
+    wait_ms: Option<u64>,
+) -> Result<Response, Response> {
+    let user_id = identity.user_id.as_deref();
+    match entrance.count_arrival(client.address, wish.device_id, user_id) {
+        Ok(()) => Err(provisional(entrance, wish, identity, wait_ms)),
+        Err((subject, retry_ms)) => Err(limited(entrance, client, identity, subject, retry_ms)),
+    }
+}
+
+/// A provisional ticket. The same Idempotency-Key has the same nonce, and so finds its number again.
+fn provisional(
+    entrance: &Entrance,
+    wish: &Wish<'_>,
+    identity: &Identity,
+    wait_ms: Option<u64>,
+) -> Response {
+    let key = wish.idempotency_key.map(|key| entrance.subject("idempotency", key));
+    let Some(nonce) = key.or_else(nonce) else { return store_unavailable(entrance) };
+    let ticket = entrance.arrive(nonce, identity);
+    log::arrived(entrance, identity, wish.metadata.as_deref());
+    arrival::recorded(entrance, nonce, Some(ticket.as_bytes()), wait_ms)
+}
+
 /// What the line is told about a newcomer; nothing, if there is nothing to remember.
 fn keyed(
     entrance: &Entrance,
@@ -329,10 +322,10 @@ fn keyed(
     let device = key("device", wish.device_id);
     let idempotency = key("idempotency", wish.idempotency_key);
     let Some(once) = device.or(idempotency) else { return Ok(counted) };
-    // The address is proof of a repeated join, so here the line always hears of it.
-    let address = Some(entrance.address(client.address));
-    let user = key("user", user_id);
-    Ok(Some(Keyed { once: Some(once), idempotency, address, device, user }))
+    // The address is proof of a repeated join; whether it is counted, too, is another matter.
+    let proof = Some(entrance.address(client.address));
+    let counted = counted.unwrap_or_default();
+    Ok(Some(Keyed { once: Some(once), idempotency, proof, device, ..counted }))
 }
 
 fn limited(
@@ -343,11 +336,20 @@ fn limited(
     retry_ms: u64,
 ) -> Response {
     let address = client.address.to_string();
-    let (limit, identifier) = match subject {
-        Subject::Address => ("join_per_address", Some(address.as_str())),
-        Subject::Device => ("join_per_device", identity.device_id.as_deref()),
-        Subject::User => ("join_per_user", identity.user_id.as_deref()),
+    let identifier = match subject {
+        Subject::Address => Some(address.as_str()),
+        Subject::Device => identity.device_id.as_deref(),
+        Subject::User => identity.user_id.as_deref(),
     };
-    log::limited(entrance, limit, identifier.unwrap_or_default());
+    log::limited(entrance, join_limit(subject), identifier.unwrap_or_default());
     rate_limited(entrance, retry_ms)
+}
+
+/// What the limit of a subject's joins is called.
+pub fn join_limit(subject: Subject) -> &'static str {
+    match subject {
+        Subject::Address => "join_per_address",
+        Subject::Device => "join_per_device",
+        Subject::User => "join_per_user",
+    }
 }

@@ -8,7 +8,7 @@ use super::error::{bad, error, gone, unknown_ticket};
 use super::fields::Fields;
 use super::json::Json;
 use super::request::{Request, Written, from_our_page, value, written};
-use super::status::by_body;
+use super::status::{by_body, called_by};
 use super::{Response, log, turn};
 use crate::gateway::decide::Carried;
 use crate::gateway::entrance::Entrance;
@@ -31,11 +31,19 @@ pub(super) async fn leave(
         return leave_by_form(live, request, client, body).await;
     }
     let fields = Fields::read(body)?;
-    let asker = by_body(live, request, client, &fields, "queue_id")?;
+    let caller = called_by(live, request, client, &fields, "queue_id")?;
+    if let Carried::Provisional { .. } = caller.carried {
+        // There was no place yet: what was wanted is so.
+        let mut json = Json::new();
+        put_ended(&mut json, caller.entrance, "expired", Some("left"));
+        let answer = Response::json(200, json.end());
+        return Ok(forgotten(answer, caller.entrance, caller.named, client));
+    }
+    let asker = caller.asker()?;
     asker.count()?;
     give_up(&asker).await?;
     let answer = Response::json(200, ended_body(&asker, "expired", Some("left")));
-    Ok(forgotten(answer, &asker, client))
+    Ok(forgotten(answer, asker.entrance, asker.named, client))
 }
 
 /// A page's form: by cookie, and answered with a page.
@@ -159,9 +167,9 @@ fn put_ended(json: &mut Json, entrance: &Entrance, status: &str, reason: Option<
 }
 
 /// A browser that left brings its cookie no more.
-fn forgotten(answer: Response, asker: &Asker<'_>, client: &Client) -> Response {
-    match asker.named {
+fn forgotten(answer: Response, entrance: &Entrance, named: bool, client: &Client) -> Response {
+    match named {
         true => answer,
-        false => answer.with("Set-Cookie", asker.entrance.jar.forget(client.secure)),
+        false => answer.with("Set-Cookie", entrance.jar.forget(client.secure)),
     }
 }

@@ -38,6 +38,17 @@ pub(super) fn created(
     );
 }
 
+/// A join that the line could not be asked for.
+pub(super) fn arrived(entrance: &Entrance, identity: &Identity, metadata: Option<&str>) {
+    tracing::info!(
+        event = "queue.provisional",
+        event_id = entrance.room.name(),
+        device_id = identity.device_id,
+        user_id = identity.user_id,
+        metadata,
+    );
+}
+
 /// A join that was one before.
 pub(super) fn reused(entrance: &Entrance, proof: Proof, device_id: Option<&str>, took: Duration) {
     tracing::info!(
@@ -75,6 +86,17 @@ pub(super) fn changed(entrance: &Entrance, proof: Proof, status: &str, reason: &
     );
 }
 
+/// A pass that is good once was used, or tried again: then somebody may have copied it.
+pub(super) fn spent(entrance: &Entrance, proof: Proof, again: bool) {
+    let queue_ref = entrance.keys.reference(proof.epoch, proof.number);
+    let (event_id, number) = (entrance.room.name(), proof.number);
+    if again {
+        tracing::warn!(event = "admission.spent_again", event_id, queue_ref, number);
+    } else {
+        tracing::info!(event = "admission.spent", event_id, queue_ref, number);
+    }
+}
+
 /// Somebody was heard of.
 pub(super) fn heard(entrance: &Entrance, proof: Proof) {
     tracing::debug!(
@@ -87,6 +109,7 @@ pub(super) fn heard(entrance: &Entrance, proof: Proof) {
 
 /// A limit was reached. `count`: how many times since the last such line, of anybody.
 pub(super) fn limited(entrance: &Entrance, limit: &'static str, identifier: &str) {
+    entrance.stats.meters.limited(limit);
     static LAST_MS: AtomicU64 = AtomicU64::new(0);
     static HITS: AtomicU64 = AtomicU64::new(0);
     HITS.fetch_add(1, Ordering::Relaxed);

@@ -10,7 +10,7 @@
 //! | `POST queue/heartbeat` | the same, in few words |
 //! | `GET queue/events` | the same, as it changes |
 //! | `POST queue/leave` | gives a place up |
-//! | `POST admission/verify` | whether a pass is good, for origins that do not check it themselves |
+//! | `POST admission/verify` | whether a pass is good, for origins that do not check it themselves; spends it, if asked to |
 //! | `POST admission/complete` | the visit is over, the seat is free |
 //!
 //! Below `/.anteroom/v1/` on every host, and below `/v1/` on hosts of the API's own. A ticket that is named (in the
@@ -18,10 +18,12 @@
 //! something must be asked by a page of the same site, and no answer shows ticket or pass, which scripts of a page
 //! have no business with. Pages of other sites may not read anything: there are no CORS headers, and apps need none.
 //!
-//! - `request`, `fields`: what is read. `json`, `error`: what is written.
+//! - `request`, `fields`, `wish`: what is read. `json`, `error`: what is written.
 //! - `asker`: which room, whose ticket. `verdict`: what it is worth now; pure. `turn`: what the line says of it.
-//! - `join`, `status`, `events`, `leave`, `verify`: the calls. `log`: what of them is written into the log.
+//! - `join`, `arrival`, `status`, `events`, `leave`, `verify`: the calls. `log`: what of them is written into the log, `meters`: what is
+//!   counted.
 
+mod arrival;
 mod asker;
 mod error;
 mod events;
@@ -30,16 +32,22 @@ mod join;
 mod json;
 mod leave;
 mod log;
+mod meters;
 mod request;
 mod status;
 mod turn;
 mod verdict;
 mod verify;
+mod wish;
 
 pub use error::{error, too_large};
 pub use events::{Events, Streams, events};
+pub use join::join_limit;
+pub use meters::Meters;
 pub use request::{Request, parameter};
-pub use status::place;
+pub use status::{last_place, place};
+
+use std::time::Instant;
 
 use super::answer::Response;
 use super::head::{Client, Head};
@@ -124,7 +132,12 @@ pub fn answer_now(
         return Some(answer.with("Allow", call.methods()));
     }
     match call {
-        Endpoint::Status => status::answer_now(live, head, client),
+        Endpoint::Status => {
+            let measured = live.meters.begin_poll();
+            let answer = status::answer_now(live, head, client)?;
+            live.meters.answered(call, answer.status, measured);
+            Some(answer)
+        }
         _ => None,
     }
 }
@@ -144,6 +157,7 @@ pub async fn call(
     if body.len() > MAX_BODY {
         return too_large();
     }
+    let began = Instant::now();
     let answer = match call {
         Endpoint::Join { strict } => join::join(live, &request, &client, body, strict).await,
         Endpoint::Status => status::status(live, &request, &client).await,
@@ -154,5 +168,7 @@ pub async fn call(
         Endpoint::Events => Err(error(404, "not_found", "this call is answered as a stream")),
     };
     // A refusal is an answer, too.
-    answer.unwrap_or_else(|refusal| refusal)
+    let answer = answer.unwrap_or_else(|refusal| refusal);
+    live.meters.answered(call, answer.status, Some(began));
+    answer
 }

@@ -18,7 +18,8 @@ pub struct Request {
     headers: Vec<(Cow<'static, str>, Vec<u8>)>,
 }
 
-/// Every header that anything below `api` asks for; rooms add the one by which a trusted proxy names users.
+/// Every header that anything below `api` asks for; rooms add the one by which a trusted proxy names users, and the one
+/// that passes are bound to.
 const READ: [&str; 12] = [
     "accept",
     "accept-encoding",
@@ -42,7 +43,10 @@ impl Request {
         users.retain(|name| !READ.contains(&name.as_str()));
         users.sort_unstable();
         users.dedup();
+        let binds = live.entrances.values().any(|room| room.settings.bind.agent);
+        let agent = binds.then_some(Cow::Borrowed("user-agent"));
         let names = READ.map(Cow::Borrowed).into_iter().chain(users.into_iter().map(Cow::Owned));
+        let names = names.chain(agent);
         let mut headers = Vec::new();
         for name in names {
             headers.extend(head.all(&name).map(|value| (name.clone(), value.to_vec())));

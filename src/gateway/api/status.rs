@@ -3,14 +3,15 @@
 //! Owns the fields. A poll is most of what a node does in a flash crowd, so it is answered from the view, with one
 //! buffer for all of its JSON; only a caller that names its ticket and may come in waits for the line.
 
-use super::asker::{Asker, find, named};
-use super::error::{gone, unknown_ticket};
+use super::asker::{Asker, Caller, named, seek};
+use super::error::{SOON, gone, put_store_unavailable, unknown_ticket};
 use super::fields::Fields;
 use super::json::Json;
 use super::request::{Request, from_our_page, must_be_json, value};
 use super::turn::{self, Grant, Turn};
 use super::verdict::{Verdict, judge};
-use super::{Response, log};
+use super::{Response, arrival, log};
+use crate::gateway::decide::Carried;
 use crate::gateway::entrance::Entrance;
 use crate::gateway::head::{Client, Head};
 use crate::gateway::live::Live;
@@ -46,7 +47,12 @@ impl<'a> From<&'a Grant> for State<'a> {
     }
 }
 
-impl State<'_> {
+impl<'a> State<'a> {
+    /// Inside: whoever named the ticket has the pass with the answer, all others with the next page they open.
+    pub(super) fn inside(grant: &'a Grant, named: bool) -> State<'a> {
+        if named { State::from(grant) } else { State::Admitted }
+    }
+
     /// Its name on the wire.
     pub(super) fn name(&self) -> &'static str {
         match self {
@@ -70,9 +76,11 @@ impl Place<'_> {
     /// When to ask again.
     pub(super) fn pause_seconds(&self, state: &State<'_>, position: u64) -> u64 {
         let longest = self.entrance.settings.poll_max;
+        let pause =
+            |position| self.entrance.pause(self.view, self.proof.number, position, self.now_ms);
         let pause = match state {
-            State::Waiting => self.entrance.pause(self.view, self.proof.number, Some(position)),
-            State::Admitted => self.entrance.pause(self.view, self.proof.number, None),
+            State::Waiting => pause(Some(position)),
+            State::Admitted => pause(None),
             State::Inside { .. } => longest,
         };
         (pause.min(longest).as_millis() as u64 + 500) / 1_000
@@ -119,9 +127,9 @@ impl Place<'_> {
         json.text("status", state.name());
         Self::put_grant(json, state);
         if let State::Admitted = state
-            && let Some(settings) = view.settings()
+            && let Some(left_ms) = view.window_left_ms(self.proof.number)
         {
-            json.number("claim_window_seconds", settings.claim_window_ms() / 1_000);
+            json.number("claim_window_seconds", left_ms / 1_000);
         }
         if let Some(joined_ms) = self.joined_ms {
             json.second("enqueued_at", joined_ms / 1_000);
@@ -170,14 +178,48 @@ pub fn place(
     Place { entrance, view, proof, joined_ms: Some(joined_ms), queue_id, now_ms }.body(&state)
 }
 
+/// What was last known of a place, while the line can't be reached. Nobody is told that their turn is over, or that it
+/// has come: only the line says.
+pub fn last_place(
+    entrance: &Entrance,
+    view: &View,
+    proof: Proof,
+    joined_ms: Option<u64>,
+    queue_id: Option<&[u8]>,
+) -> Response {
+    let now_ms = entrance.room.now_ms();
+    let place = Place { entrance, view, proof, joined_ms, queue_id, now_ms };
+    let mut json = Json::new();
+    let message = "the line can't be reached at the moment; the place is kept";
+    put_store_unavailable(&mut json, entrance, message);
+    let pause = match entrance.last_position(view, proof) {
+        Some(position) => {
+            place.put(&mut json, &State::Waiting);
+            place.pause_seconds(&State::Waiting, position).max(1)
+        }
+        None => {
+            place.put_name(&mut json);
+            json.moment("server_time", now_ms);
+            SOON
+        }
+    };
+    Response::json(503, json.end()).retry_after(pause)
+}
+
 /// Which of the two is answered.
 #[derive(Clone, Copy)]
-enum Call {
+pub(super) enum Call {
     Status,
     Heartbeat,
 }
 
-fn said(asker: &Asker<'_>, view: &View, now_ms: u64, state: &State<'_>, call: Call) -> Response {
+pub(super) fn said(
+    asker: &Asker<'_>,
+    view: &View,
+    now_ms: u64,
+    state: &State<'_>,
+    call: Call,
+) -> Response {
     let Asker { entrance, proof, .. } = *asker;
     let (joined_ms, queue_id) = (asker.joined_ms(), asker.shown());
     let place = Place { entrance, view, proof, joined_ms, queue_id, now_ms };
@@ -202,6 +244,12 @@ fn from_view(
         Verdict::Ask | Verdict::Learn => return None,
         Verdict::Unknown => return Some(unknown_ticket(asker.entrance)),
         Verdict::Gone(reason) => return Some(gone(asker.entrance, asker.proof, reason)),
+        Verdict::Lost => {
+            let Asker { entrance, proof, .. } = *asker;
+            entrance.room.seen(proof);
+            log::heard(entrance, proof);
+            return Some(last_place(entrance, view, proof, asker.joined_ms(), asker.shown()));
+        }
         Verdict::Waiting => State::Waiting,
         Verdict::Admitted => State::Admitted,
         Verdict::Active { expires_ms } => {
@@ -217,13 +265,20 @@ fn from_view(
 
 /// A poll, from memory.
 pub(super) fn answer_now(live: &Live, head: &impl Head, client: &Client) -> Option<Response> {
-    let asker = match asked_by(live, head, client) {
+    let caller = match polled_by(live, head, client) {
+        Ok(caller) => caller,
+        Err(refusal) => return Some(refusal),
+    };
+    if let Carried::Provisional { .. } = caller.carried {
+        return arrival::answer_now(&caller);
+    }
+    let asker = match caller.asker() {
         Ok(asker) => asker,
         Err(refusal) => return Some(refusal),
     };
     let room = &asker.entrance.room;
     let (view, now_ms) = (room.view(), room.now_ms());
-    let verdict = judge(asker.carried, asker.named, &view, now_ms);
+    let verdict = judge(asker.carried, asker.named, &view, now_ms, asker.entrance.contact());
     if matches!(verdict, Verdict::Ask | Verdict::Learn) {
         return None; // Counted there.
     }
@@ -234,13 +289,22 @@ pub(super) fn answer_now(live: &Live, head: &impl Head, client: &Client) -> Opti
 }
 
 /// Who a poll is by.
+fn polled_by<'a>(
+    live: &'a Live,
+    head: &'a impl Head,
+    client: &Client,
+) -> Result<Caller<'a>, Response> {
+    let event_id = head.query().and_then(|query| value(query, "event_id"));
+    seek(live, head, client, event_id.as_deref(), named(head))
+}
+
+/// Whose place a stream is about.
 pub(super) fn asked_by<'a>(
     live: &'a Live,
     head: &'a impl Head,
     client: &Client,
 ) -> Result<Asker<'a>, Response> {
-    let event_id = head.query().and_then(|query| value(query, "event_id"));
-    find(live, head, client, event_id.as_deref(), named(head))
+    polled_by(live, head, client)?.asker()
 }
 
 /// A poll for which the line is asked.
@@ -249,7 +313,7 @@ pub(super) async fn status(
     request: &Request,
     client: &Client,
 ) -> Result<Response, Response> {
-    answer(asked_by(live, request, client)?, Call::Status).await
+    answer(polled_by(live, request, client)?, client, Call::Status).await
 }
 
 /// A sign of life.
@@ -261,10 +325,11 @@ pub(super) async fn heartbeat(
 ) -> Result<Response, Response> {
     must_be_json(request)?;
     let fields = Fields::read(body)?;
-    answer(by_body(live, request, client, &fields, "queue_id")?, Call::Heartbeat).await
+    let caller = called_by(live, request, client, &fields, "queue_id")?;
+    answer(caller, client, Call::Heartbeat).await
 }
 
-/// Who a POST is by: a token in a field of its body, as a bearer, or by the cookie of a page of ours.
+/// Whose place a POST is about.
 pub(super) fn by_body<'a>(
     live: &'a Live,
     request: &'a Request,
@@ -272,6 +337,17 @@ pub(super) fn by_body<'a>(
     fields: &'a Fields,
     field: &'static str,
 ) -> Result<Asker<'a>, Response> {
+    called_by(live, request, client, fields, field)?.asker()
+}
+
+/// Who a POST is by: a token in a field of its body, as a bearer, or by the cookie of a page of ours.
+pub(super) fn called_by<'a>(
+    live: &'a Live,
+    request: &'a Request,
+    client: &Client,
+    fields: &'a Fields,
+    field: &'static str,
+) -> Result<Caller<'a>, Response> {
     let code = if field == "token" { "invalid_token" } else { "invalid_queue_id" };
     let event_id = fields.text("event_id", "invalid_event_id")?;
     let in_body = fields.text(field, code)?.map(|text| text.as_bytes().into());
@@ -279,27 +355,31 @@ pub(super) fn by_body<'a>(
     if named.is_none() && request.get("cookie").is_some() {
         from_our_page(request, client)?;
     }
-    find(live, request, client, event_id, named)
+    seek(live, request, client, event_id, named)
 }
 
-async fn answer(asker: Asker<'_>, call: Call) -> Result<Response, Response> {
+async fn answer(caller: Caller<'_>, client: &Client, call: Call) -> Result<Response, Response> {
+    if let Carried::Provisional { .. } = caller.carried {
+        return arrival::answer(caller, client, call).await;
+    }
+    let asker = caller.asker()?;
     asker.count()?;
     let Asker { entrance, proof, carried, named, .. } = asker;
     let room = &entrance.room;
     let mut view = room.view();
-    let mut verdict = judge(carried, named, &view, room.now_ms());
+    let mut verdict = judge(carried, named, &view, room.now_ms(), entrance.contact());
     if verdict == Verdict::Learn {
         turn::learnt(entrance, proof).await?;
         view = room.view();
-        verdict = judge(carried, named, &view, room.now_ms());
+        verdict = judge(carried, named, &view, room.now_ms(), entrance.contact());
     }
     if let Some(answer) = from_view(&asker, &view, room.now_ms(), verdict, call) {
         return Ok(answer);
     }
-    let turn = turn::claim(entrance, proof, || asker.identity()).await?;
+    let turn = turn::claim(entrance, proof, carried.joined_ms(), || asker.identity()).await?;
     let (view, now_ms) = (room.view(), room.now_ms());
     Ok(match turn {
-        Turn::Inside(grant) => said(&asker, &view, now_ms, &State::from(&grant), call),
+        Turn::Inside(grant) => said(&asker, &view, now_ms, &State::inside(&grant, named), call),
         Turn::Waiting => said(&asker, &view, now_ms, &State::Waiting, call),
         Turn::Gone(reason) => gone(entrance, proof, reason),
         Turn::Unknown => unknown_ticket(entrance),

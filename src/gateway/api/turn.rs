@@ -1,7 +1,8 @@
 //! Asking the line, and not for ever.
 //!
 //! Owns the deadline. A question that was given up is harmless: claims, leaves and ends may be repeated, and a number
-//! that nobody was told of is left again.
+//! that nobody was told of is left again. Only a spend may not: it is done at most once, and what nobody was told of may be
+//! done.
 
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use super::log;
 use super::verdict::is_news;
 use crate::gateway::answer::Response;
 use crate::gateway::entrance::{Entrance, Identity};
-use crate::line::{Claimed, Reason, Terms};
+use crate::line::{Claimed, Joined, Keyed, Reason, Terms};
 use crate::room::{Busy, Proof};
 
 /// Longer than any exchange, shorter than an app's patience.
@@ -35,6 +36,21 @@ pub(super) async fn asked<A>(
     }
 }
 
+/// Asks for a number. `None`: the line can't be reached, or not in time.
+///
+/// # Errors
+/// 503.
+pub(super) async fn joined(
+    entrance: &Entrance,
+    keyed: Option<Keyed>,
+) -> Result<Option<Joined>, Response> {
+    match timeout(DEADLINE, entrance.room.join(keyed)).await {
+        Ok(Ok(joined)) => Ok(Some(joined)),
+        Ok(Err(Busy::Away)) | Err(_) => Ok(None),
+        Ok(Err(why)) => Err(busy(entrance, why)),
+    }
+}
+
 /// Waits until this node has heard of a number that a good signature proves: another node has given it, or this one has
 /// just started.
 ///
@@ -43,7 +59,7 @@ pub(super) async fn asked<A>(
 pub(super) async fn learnt(entrance: &Entrance, proof: Proof) -> Result<(), Response> {
     let until = Instant::now() + DEADLINE;
     while is_news(&entrance.room.view(), proof) {
-        if Instant::now() >= until {
+        if Instant::now() >= until || entrance.room.is_away() {
             return Err(store_unavailable(entrance));
         }
         // Seeing it proves it: the line hears of it in the next exchange.
@@ -92,18 +108,23 @@ impl Grant {
     }
 }
 
-/// Asks to be let in.
+/// Asks to be let in. `joined_ms`: since when they have waited, if they have.
 ///
 /// # Errors
 /// 503.
 pub(super) async fn claim(
     entrance: &Entrance,
     proof: Proof,
+    joined_ms: Option<u64>,
     identity: impl FnOnce() -> Identity,
 ) -> Result<Turn, Response> {
     let asked_ms = entrance.room.now_ms();
     Ok(match asked(entrance, entrance.room.claim(proof)).await? {
         Claimed::Inside(terms) => {
+            if let Some(joined_ms) = joined_ms {
+                let now_ms = entrance.room.now_ms();
+                entrance.stats.entered(proof, joined_ms, &terms, now_ms);
+            }
             let identity = identity();
             let grant = Grant::new(entrance, proof, &terms, &identity);
             // Later claims are answered with the same pass, and are nothing new.

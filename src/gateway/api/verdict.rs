@@ -4,6 +4,8 @@
 //! only the line says: [`Verdict::Ask`].
 
 use crate::gateway::decide::Carried;
+use crate::gateway::loss::{Contact, Lost};
+use crate::gateway::settings::OnLoss;
 use crate::line::{Ending, Reason, Standing, View};
 use crate::room::Proof;
 
@@ -24,13 +26,36 @@ pub(super) enum Verdict {
     Learn,
     /// Perhaps inside, perhaps to be let in: the line says.
     Ask,
+    /// The line can't be reached: what was last known, and nothing is over.
+    Lost,
 }
 
 /// Judges. `named`: the caller named the ticket, and so is let in by asking; one who came by cookie enters with the
 /// next page they open.
-pub(super) fn judge(carried: Carried, named: bool, view: &View, now_ms: u64) -> Verdict {
+pub(super) fn judge(
+    carried: Carried,
+    named: bool,
+    view: &View,
+    now_ms: u64,
+    contact: Contact,
+) -> Verdict {
+    let verdict = with_store(carried, named, view, now_ms);
+    let Contact::Lost(Lost { stance, .. }) = contact else { return verdict };
+    match (verdict, carried) {
+        (Verdict::Learn, Carried::Pass { expires_ms, .. }) if expires_ms > now_ms => {
+            Verdict::Active { expires_ms }
+        }
+        // How a session ended is known for good; whether a turn went by only the line says.
+        (Verdict::Unknown | Verdict::Active { .. } | Verdict::Gone(Reason::Ended(_)), _) => verdict,
+        // The next page they open is let through.
+        _ if stance == OnLoss::Open && !named => Verdict::Admitted,
+        _ => Verdict::Lost,
+    }
+}
+
+fn with_store(carried: Carried, named: bool, view: &View, now_ms: u64) -> Verdict {
     match carried {
-        Carried::Nothing => Verdict::Unknown,
+        Carried::Nothing | Carried::Provisional { .. } => Verdict::Unknown,
         Carried::Ticket { proof, .. } | Carried::Pass { proof, .. }
             if proof.epoch < view.counts().epoch =>
         {
@@ -60,8 +85,9 @@ fn ticket(proof: Proof, joined_ms: u64, named: bool, view: &View, now_ms: u64) -
         Standing::Waiting | Standing::Away => Verdict::Waiting,
         Standing::Admitted | Standing::Active if named => Verdict::Ask,
         Standing::Admitted | Standing::Active => Verdict::Admitted,
-        // A view does not know who is inside, only that their turn is used.
-        Standing::Expired(Reason::Used | Reason::Ended(Ending::Idle)) if named => Verdict::Ask,
+        // A view does not know who is inside, only that their turn is used: by them, if the answer with the pass got lost.
+        Standing::Expired(Reason::Used) => Verdict::Ask,
+        Standing::Expired(Reason::Ended(Ending::Idle)) if named => Verdict::Ask,
         Standing::Expired(reason) => Verdict::Gone(reason),
         Standing::Completed => Verdict::Gone(Reason::Ended(Ending::Completed)),
     }

@@ -1,21 +1,23 @@
 //! `admission/verify`: whether a pass is good, for origins that do not check it themselves.
 //!
 //! Says no more than the pass does, and whether it still counts: signature, room, epoch, expiry by the store's time, and
-//! whether it was ended early. Changes nothing. A good pass is never counted against anybody: an origin asks about
-//! all its visitors from one address. What is no pass at all is counted like any other guess.
+//! whether it was ended early. Changes nothing, unless it is asked to `consume`: in a room whose passes are good once
+//! (`single_use`) the line then notes that this one is spent, and says so to whoever tries again, on whatever node. Without the
+//! line nothing is spent, and nobody is told that it was. A good pass is never counted against the address: an origin asks
+//! about all its visitors from one. What is no pass at all is counted like any other guess.
 
 use super::Response;
 use super::asker::{count_address, room, visible};
-use super::error::bad;
+use super::error::{bad, put_error, rate_limited};
 use super::fields::Fields;
 use super::json::Json;
 use super::request::{Request, must_be_json};
-use super::turn;
 use super::verdict::is_news;
-use crate::gateway::entrance::Entrance;
+use super::{log, turn};
+use crate::gateway::entrance::{Entrance, proof_key};
 use crate::gateway::head::Client;
 use crate::gateway::live::Live;
-use crate::line::Reason;
+use crate::line::{Done, Reason};
 use crate::page::reason_code;
 use crate::room::Proof;
 use crate::token::{Pass, Scratch, TokenError, Unproven};
@@ -41,6 +43,13 @@ pub(super) async fn verify(
         return Err(bad("missing_token", "token is missing"));
     }
     let entrance = room(live, request, event_id)?;
+    let consume = fields.flag("consume", "invalid_consume")?;
+    if consume && !entrance.settings.single_use {
+        return Err(bad(
+            "not_single_use",
+            "passes of this room can't be spent: ask without consume, or set single_use = true for the room",
+        ));
+    }
     let mut scratch = Scratch::new();
     let now_ms = entrance.room.now_ms();
     let pass = match entrance.keys.verify_pass(token, now_ms, &mut scratch) {
@@ -55,16 +64,57 @@ pub(super) async fn verify(
         }
     };
     let proof = Proof { epoch: pass.epoch, number: pass.num };
-    if is_news(&entrance.room.view(), proof) {
+    // While the line can't be asked the signature is enough.
+    if is_news(&entrance.room.view(), proof) && !entrance.room.is_away() {
         turn::learnt(entrance, proof).await?;
     }
-    let view = entrance.room.view();
-    if pass.epoch < view.counts().epoch {
-        return Ok(refusal(entrance, "revoked"));
+    match consume {
+        true => spend(entrance, proof, &pass).await,
+        false => Ok(judged(entrance, proof, &pass, false)),
     }
-    match view.ending(pass.num) {
-        Some(why) => Ok(refusal(entrance, reason_code(Reason::Ended(why)))),
-        None => Ok(good(entrance, &pass)),
+}
+
+/// A pass whose signature is good, by what this node knows of it.
+fn judged(entrance: &Entrance, proof: Proof, pass: &Pass<'_>, consumed: bool) -> Response {
+    match void(entrance, proof) {
+        Some(reason) => refusal(entrance, reason),
+        None => good(entrance, pass, consumed),
+    }
+}
+
+/// Why a pass does not count any more, as far as this node has heard.
+fn void(entrance: &Entrance, proof: Proof) -> Option<&'static str> {
+    let view = entrance.room.view();
+    let epoch = view.counts().epoch;
+    if proof.epoch < epoch {
+        return Some("revoked");
+    }
+    let ending = view.ending(proof.number).filter(|_| proof.epoch == epoch)?;
+    Some(reason_code(Reason::Ended(ending)))
+}
+
+/// Uses a good pass up, if nobody has before.
+async fn spend(entrance: &Entrance, proof: Proof, pass: &Pass<'_>) -> Result<Response, Response> {
+    // Each try costs the line a step.
+    if let Err(retry_ms) = entrance.by_ticket.take(proof_key(proof), entrance.room.now_ms()) {
+        let name = entrance.keys.reference(proof.epoch, proof.number);
+        log::limited(entrance, "requests_per_ticket", &name);
+        return Err(rate_limited(entrance, retry_ms));
+    }
+    match turn::asked(entrance, entrance.room.spend(proof)).await? {
+        // With its answer the line told what this node had not heard yet: a pass that another one ended is void.
+        Done::Freed => {
+            if void(entrance, proof).is_none() {
+                log::spent(entrance, proof, false);
+            }
+            Ok(judged(entrance, proof, pass, true))
+        }
+        Done::Already => {
+            log::spent(entrance, proof, true);
+            Err(spent(entrance, proof))
+        }
+        Done::Stale => Ok(refusal(entrance, "revoked")),
+        Done::Unknown => Ok(refusal(entrance, "unknown")),
     }
 }
 
@@ -103,9 +153,25 @@ fn refusal(entrance: &Entrance, reason: &str) -> Response {
     Response::json(200, json.end())
 }
 
-fn good(entrance: &Entrance, pass: &Pass<'_>) -> Response {
+/// A pass that was used up before.
+fn spent(entrance: &Entrance, proof: Proof) -> Response {
+    let mut json = Json::new();
+    put_error(&mut json, "gone", "the pass was spent before: it is good once");
+    json.flag("valid", false);
+    json.text("reason", "spent");
+    json.text("event_id", entrance.room.name());
+    json.number("number", proof.number);
+    json.token("queue_ref", &entrance.keys.reference_text(proof.epoch, proof.number));
+    json.moment("server_time", entrance.room.now_ms());
+    Response::json(410, json.end())
+}
+
+fn good(entrance: &Entrance, pass: &Pass<'_>, consumed: bool) -> Response {
     let mut json = Json::new();
     json.flag("valid", true);
+    if consumed {
+        json.flag("consumed", true);
+    }
     json.text("event_id", entrance.room.name());
     json.maybe("device_id", pass.device_id.as_deref());
     json.maybe("user_id", pass.user_id.as_deref());

@@ -11,8 +11,8 @@ pub(super) static WORDS: Words = Words {
     range: "–",
     plural: Plural::Czech,
     seconds: Forms { one: "{} sekundu", two: "", few: "{} sekundy", many: "", other: "{} sekund" },
-    minutes: Forms { one: "{} minuta", two: "", few: "{} minuty", many: "", other: "{} minut" },
-    hours: Forms { one: "{} hodina", two: "", few: "{} hodiny", many: "", other: "{} hodin" },
+    minutes: Forms { one: "{} minutu", two: "", few: "{} minuty", many: "", other: "{} minut" },
+    hours: Forms { one: "{} hodinu", two: "", few: "{} hodiny", many: "", other: "{} hodin" },
     about: "asi {}",
     soon: "méně než minuta",
 
@@ -80,6 +80,10 @@ pub(super) static WORDS: Words = Words {
     lost: Notice {
         title: "Okamžik, prosím",
         text: "Fronta je teď nedostupná. Nikdo nepřijde o své místo. Stránka to sama zkusí znovu.",
+    },
+    arrived: Notice {
+        title: "Váš příchod je zaznamenán",
+        text: "Fronta je teď nedostupná. Místo dostanete podle času svého příchodu. Nechte tuto stránku otevřenou: pokračuje sama.",
     },
     down: Notice {
         title: "Web neodpovídá",

@@ -85,6 +85,10 @@ pub(super) static WORDS: Words = Words {
         title: "Einen Moment bitte",
         text: "Die Warteschlange ist gerade nicht erreichbar. Niemand verliert seinen Platz. Diese Seite versucht es von selbst erneut.",
     },
+    arrived: Notice {
+        title: "Ihre Ankunft ist vermerkt",
+        text: "Die Warteschlange ist gerade nicht erreichbar. Sie bekommen Ihren Platz nach der Zeit Ihrer Ankunft. Lassen Sie diese Seite geöffnet: Es geht von selbst weiter.",
+    },
     down: Notice {
         title: "Die Website antwortet nicht",
         text: "An Ihrer Verbindung liegt es nicht. Diese Seite versucht es von selbst erneut.",

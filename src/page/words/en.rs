@@ -82,6 +82,10 @@ pub(super) static WORDS: Words = Words {
         title: "One moment, please",
         text: "The line can’t be reached right now. Nobody loses their place. This page tries again by itself.",
     },
+    arrived: Notice {
+        title: "Your arrival is recorded",
+        text: "The line can’t be reached for the moment. You will get your place by the time you arrived. Keep this page open: it goes on by itself.",
+    },
     down: Notice {
         title: "The site is not answering",
         text: "It is not your connection. This page tries again by itself.",

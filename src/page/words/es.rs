@@ -85,6 +85,10 @@ pub(super) static WORDS: Words = Words {
         title: "Un momento, por favor",
         text: "Ahora no se puede acceder a la fila. Nadie pierde su lugar. Esta página lo intenta de nuevo por sí sola.",
     },
+    arrived: Notice {
+        title: "Tu llegada ha quedado registrada",
+        text: "Ahora no se puede acceder a la fila. Recibirás tu lugar según la hora a la que llegaste. Mantén esta página abierta: continúa por sí sola.",
+    },
     down: Notice {
         title: "El sitio no responde",
         text: "No es tu conexión. Esta página lo intenta de nuevo por sí sola.",

@@ -86,6 +86,10 @@ pub(super) static WORDS: Words = Words {
         title: "Un instant, s’il vous plaît",
         text: "La file est momentanément injoignable. Personne ne perd sa place. Cette page réessaie d’elle-même.",
     },
+    arrived: Notice {
+        title: "Votre arrivée est enregistrée",
+        text: "La file est momentanément injoignable. Vous recevrez votre place selon l’heure de votre arrivée. Gardez cette page ouverte : la suite est automatique.",
+    },
     down: Notice {
         title: "Le site ne répond pas",
         text: "Votre connexion n’est pas en cause. Cette page réessaie d’elle-même.",

@@ -85,6 +85,10 @@ pub(super) static WORDS: Words = Words {
         title: "Un momento, per favore",
         text: "In questo momento la fila non è raggiungibile. Nessuno perde il posto. Questa pagina riprova da sola.",
     },
+    arrived: Notice {
+        title: "Il tuo arrivo è registrato",
+        text: "In questo momento la fila non è raggiungibile. Riceverai il tuo posto in base all’ora del tuo arrivo. Tieni aperta questa pagina: prosegue da sola.",
+    },
     down: Notice {
         title: "Il sito non risponde",
         text: "Non dipende dalla tua connessione. Questa pagina riprova da sola.",

@@ -81,6 +81,10 @@ pub(super) static WORDS: Words = Words {
         title: "Een ogenblik",
         text: "De rij is nu niet bereikbaar. Niemand raakt zijn plek kwijt. Deze pagina probeert het vanzelf opnieuw.",
     },
+    arrived: Notice {
+        title: "Je aankomst is genoteerd",
+        text: "De rij is nu niet bereikbaar. Je krijgt je plek op basis van het moment waarop je aankwam. Houd deze pagina open: het gaat vanzelf verder.",
+    },
     down: Notice {
         title: "De site antwoordt niet",
         text: "Het ligt niet aan jouw verbinding. Deze pagina probeert het vanzelf opnieuw.",

@@ -11,8 +11,8 @@ pub(super) static WORDS: Words = Words {
     range: "–",
     plural: Plural::Polish,
     seconds: Forms::slavic("{} sekundę", "{} sekundy", "{} sekund"),
-    minutes: Forms::slavic("{} minuta", "{} minuty", "{} minut"),
-    hours: Forms::slavic("{} godzina", "{} godziny", "{} godzin"),
+    minutes: Forms::slavic("{} minutę", "{} minuty", "{} minut"),
+    hours: Forms::slavic("{} godzinę", "{} godziny", "{} godzin"),
     about: "mniej więcej {}",
     soon: "mniej niż minuta",
 
@@ -81,6 +81,10 @@ pub(super) static WORDS: Words = Words {
     lost: Notice {
         title: "Chwileczkę",
         text: "Kolejka jest teraz nieosiągalna. Nikt nie traci miejsca. Ta strona sama spróbuje ponownie.",
+    },
+    arrived: Notice {
+        title: "Twoje przybycie zostało zapisane",
+        text: "Kolejka jest teraz nieosiągalna. Otrzymasz miejsce według czasu przybycia. Nie zamykaj tej strony: wszystko pójdzie dalej samo.",
     },
     down: Notice {
         title: "Serwis nie odpowiada",

@@ -79,6 +79,10 @@ pub(super) static WORDS: Words = Words {
         title: "Um momento, por favor",
         text: "Não é possível acessar a fila agora. Ninguém perde o lugar. Esta página tenta de novo sozinha.",
     },
+    arrived: Notice {
+        title: "Sua chegada está registrada",
+        text: "A fila não pode ser acessada no momento. Você receberá seu lugar conforme a hora em que chegou. Mantenha esta página aberta: ela continua sozinha.",
+    },
     down: Notice {
         title: "O site não está respondendo",
         text: "O problema não é a sua conexão. Esta página tenta de novo sozinha.",

@@ -11,7 +11,7 @@ pub(super) static WORDS: Words = Words {
     range: "–",
     plural: Plural::EastSlavic,
     seconds: Forms::slavic("{} секунду", "{} секунды", "{} секунд"),
-    minutes: Forms::slavic("{} минута", "{} минуты", "{} минут"),
+    minutes: Forms::slavic("{} минуту", "{} минуты", "{} минут"),
     hours: Forms::slavic("{} час", "{} часа", "{} часов"),
     about: "примерно {}",
     soon: "меньше минуты",
@@ -84,6 +84,10 @@ pub(super) static WORDS: Words = Words {
     lost: Notice {
         title: "Минуту, пожалуйста",
         text: "Очередь сейчас недоступна. Никто не теряет своего места. Страница попробует снова сама.",
+    },
+    arrived: Notice {
+        title: "Ваш приход зафиксирован",
+        text: "Очередь сейчас недоступна. Вы получите место по времени своего прихода. Не закрывайте эту страницу: всё продолжится само.",
     },
     down: Notice {
         title: "Сайт не отвечает",

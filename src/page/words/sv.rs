@@ -82,6 +82,10 @@ pub(super) static WORDS: Words = Words {
         title: "Ett ögonblick",
         text: "Kön går inte att nå just nu. Ingen förlorar sin plats. Sidan försöker igen av sig själv.",
     },
+    arrived: Notice {
+        title: "Din ankomst är noterad",
+        text: "Kön går inte att nå just nu. Du får din plats efter tiden då du kom. Håll den här sidan öppen: den fortsätter av sig själv.",
+    },
     down: Notice {
         title: "Webbplatsen svarar inte",
         text: "Det är inte fel på din anslutning. Sidan försöker igen av sig själv.",

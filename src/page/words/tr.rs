@@ -82,6 +82,10 @@ pub(super) static WORDS: Words = Words {
         title: "Bir dakika lütfen",
         text: "Sıraya şu anda ulaşılamıyor. Kimse yerini kaybetmez. Bu sayfa kendiliğinden yeniden dener.",
     },
+    arrived: Notice {
+        title: "Gelişiniz kaydedildi",
+        text: "Sıraya şu anda ulaşılamıyor. Yerinizi geliş zamanınıza göre alacaksınız. Bu sayfayı açık tutun: kendiliğinden devam eder.",
+    },
     down: Notice {
         title: "Site yanıt vermiyor",
         text: "Sorun bağlantınızda değil. Bu sayfa kendiliğinden yeniden dener.",

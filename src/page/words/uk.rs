@@ -11,8 +11,8 @@ pub(super) static WORDS: Words = Words {
     range: "–",
     plural: Plural::EastSlavic,
     seconds: Forms::slavic("{} секунду", "{} секунди", "{} секунд"),
-    minutes: Forms::slavic("{} хвилина", "{} хвилини", "{} хвилин"),
-    hours: Forms::slavic("{} година", "{} години", "{} годин"),
+    minutes: Forms::slavic("{} хвилину", "{} хвилини", "{} хвилин"),
+    hours: Forms::slavic("{} годину", "{} години", "{} годин"),
     about: "приблизно {}",
     soon: "менше хвилини",
 
@@ -84,6 +84,10 @@ pub(super) static WORDS: Words = Words {
     lost: Notice {
         title: "Хвилинку, будь ласка",
         text: "Черга зараз недоступна. Ніхто не втрачає свого місця. Сторінка спробує знову сама.",
+    },
+    arrived: Notice {
+        title: "Ваш прихід зафіксовано",
+        text: "Черга зараз недоступна. Ви отримаєте місце за часом свого приходу. Не закривайте цю сторінку: усе продовжиться само.",
     },
     down: Notice {
         title: "Сайт не відповідає",

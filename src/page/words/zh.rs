@@ -70,6 +70,10 @@ pub(super) static WORDS: Words = Words {
         title: "请稍候",
         text: "目前无法连接到队伍。没有人会失去位置。此页面会自动重试。",
     },
+    arrived: Notice {
+        title: "您的到达时间已记录",
+        text: "目前无法连接到队伍。您将按到达时间获得位置。请保持此页面打开，它会自动继续。",
+    },
     down: Notice {
         title: "网站没有响应", text: "不是您的网络问题。此页面会自动重试。"
     },

@@ -9,7 +9,7 @@ const ROOM: &str = "sale";
 
 fn pass() -> impl Strategy<Value = Pass<'static>> {
     let ids = (option::of(".{0,20}"), option::of(".{0,20}"), option::of("[ -~]{0,9}"));
-    let names = (".{0,9}", "[A-Za-z0-9_-]{22}");
+    let names = (".{0,9}", "[A-Za-z0-9_-]{22}", option::of("[A-Za-z0-9_-]{22}"));
     let numbers = (0..=super::MAX_NUMBER, 0_u64..3, [0_u64..4_000_000_000, 0..99, 0..99]);
     (ids, names, numbers).prop_map(|(ids, names, (num, epoch, times))| Pass {
         device_id: ids.0.map(Into::into),
@@ -22,6 +22,7 @@ fn pass() -> impl Strategy<Value = Pass<'static>> {
         admitted_at: times[1],
         expires_at: times[0] + times[2],
         nonce: names.1.into(),
+        bind: names.2.map(Into::into),
     })
 }
 

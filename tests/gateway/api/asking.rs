@@ -1,6 +1,8 @@
 //! `queue/status` and `queue/heartbeat`: where a place stands, for whoever may know.
 
 use super::*;
+use anteroom::gateway::intent::Intent;
+use anteroom::gateway::show::Reader;
 use serde_json::json;
 
 #[test]
@@ -134,6 +136,25 @@ fn by_cookie_nothing_is_claimed_and_nothing_shown() {
             ("active", "2027-01-15T08:05:00Z")
         );
         assert!(inside.body.get("token").is_none() && inside.body.get("queue_id").is_none());
+    });
+}
+
+#[test]
+fn what_is_told_of_a_claim_window_is_what_is_left_of_it() {
+    house(vec![room("sale")], async |house| {
+        let (cookie, proof) = house.cookie("sale").await;
+        let poll = get("queue/status").with("cookie", &*cookie);
+        house.release(1).await;
+        house.later(40).await;
+        let told = house.ask(&poll, "").await;
+        let left = told.body["claim_window_seconds"].as_u64().expect("seconds");
+        assert!((78..=80).contains(&left), "{left} s after 40 s of 120");
+        // The page says the same.
+        let entrance = house.entrance("sale");
+        let page = Reader::of(&get("x"), Intent::Page, client("192.0.2.1"));
+        let page = entrance.show_place(&page, &entrance.room.view(), proof, START_MS, false);
+        let page = String::from_utf8_lossy(&page.body).into_owned();
+        assert!(page.contains(&format!("data-anteroom-window=\"{left}\"")), "{page}");
     });
 }
 
@@ -318,7 +339,7 @@ fn a_ticket_this_node_has_not_heard_of_is_asked_about() {
     let mut builder = tokio::runtime::Builder::new_current_thread();
     let runtime = builder.enable_time().start_paused(true).build().expect("a runtime");
     runtime.block_on(async {
-        let house = House { live: live(vec![room("sale")]), wall_ms: Arc::default() };
+        let house = undriven(vec![room("sale")]);
         let proof = Proof { epoch: 1, number: 5 };
         let ticket = house.entrance("sale").ticket(proof, START_MS, &Identity::default());
         house.status(&ticket).await.is(503, "store_unavailable");

@@ -36,7 +36,7 @@ fn a_join_that_finds_room_comes_in_at_once() {
         let told = house.join("sale", "d1").await;
         assert_eq!(told.text("status"), "admitted");
         assert_eq!((&told.body["position"], &told.body["eta"]), (&json!(0), &Value::Null));
-        assert_eq!(told.text("expires_at"), "2027-01-15T08:00:30Z", "the first pass is short");
+        assert_eq!(told.text("expires_at"), "2027-01-15T08:05:00Z", "an app has the full session");
         let checked = house
             .ask(
                 &post("admission/verify"),
@@ -134,6 +134,45 @@ fn the_same_device_again_has_the_same_ticket() {
         late.is(409, "already_in_queue");
         assert_eq!(late.text("queue_id"), first.text("queue_id"));
         assert_eq!((&late.body["position"], late.text("status")), (&json!(1), "waiting"));
+    });
+}
+
+#[test]
+fn the_same_device_as_another_user_learns_the_position_and_no_more() {
+    house(vec![room("sale")], async |house| {
+        let keyed = post("queue/join").with("idempotency-key", "k1");
+        let first =
+            house.ask(&keyed, r#"{"event_id":"sale","device_id":"d1","user_id":"u1"}"#).await;
+        for body in [
+            r#"{"event_id":"sale","device_id":"d1","user_id":"u2"}"#,
+            r#"{"event_id":"sale","device_id":"d1"}"#,
+        ] {
+            let other = house.ask(&keyed, body).await;
+            other.is(409, "already_in_queue");
+            assert_eq!((&other.body["position"], other.text("status")), (&json!(1), "waiting"));
+            assert!(other.body.get("queue_id").is_none() && other.body.get("queue_ref").is_none());
+        }
+        let same =
+            house.ask(&keyed, r#"{"event_id":"sale","device_id":"d1","user_id":"u1"}"#).await;
+        assert_eq!((same.status, same.text("queue_id")), (200, first.text("queue_id")));
+        let body = r#"{"event_id":"sale","device_id":"d1","user_id":"u2"}"#;
+        let bearer =
+            post("queue/join").with("authorization", format!("Bearer {}", first.text("queue_id")));
+        let shown = house.ask(&bearer, body).await;
+        assert_eq!((shown.status, shown.text("queue_id")), (200, first.text("queue_id")));
+    });
+}
+
+#[test]
+fn an_idempotency_key_is_one_users() {
+    house(vec![room("sale")], async |house| {
+        let keyed = post("queue/join").with("idempotency-key", "k1");
+        let first = house.ask(&keyed, r#"{"event_id":"sale","user_id":"u1"}"#).await;
+        let other = house.ask(&keyed, r#"{"event_id":"sale","user_id":"u2"}"#).await;
+        other.is(409, "already_in_queue");
+        assert!(other.body.get("queue_id").is_none());
+        let same = house.ask(&keyed, r#"{"event_id":"sale","user_id":"u1"}"#).await;
+        assert_eq!((same.status, same.text("queue_id")), (200, first.text("queue_id")));
     });
 }
 
@@ -271,7 +310,7 @@ fn full_closed_and_away() {
     let mut builder = tokio::runtime::Builder::new_current_thread();
     let runtime = builder.enable_time().start_paused(true).build().expect("a runtime");
     runtime.block_on(async {
-        let house = House { live: live(vec![room("sale")]), wall_ms: Arc::default() };
+        let house = undriven(vec![room("sale")]);
         let body = r#"{"event_id":"sale","device_id":"d2"}"#;
         let told = house.ask(&post("queue/join"), body).await; // Nobody drives it: the store is away.
         told.is(503, "store_unavailable");

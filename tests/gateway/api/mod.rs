@@ -5,6 +5,8 @@ mod cost;
 mod hostile;
 mod joining;
 mod leaving;
+mod losing;
+mod sharing;
 mod streaming;
 mod verifying;
 
@@ -21,7 +23,7 @@ use anteroom::gateway::entrance::{Entrance, Identity};
 use anteroom::gateway::head::{Client, Head};
 use anteroom::gateway::live::Live;
 use anteroom::gateway::route::{Guard, Routes};
-use anteroom::gateway::settings::{self, Bounds, Cookies, Limits};
+use anteroom::gateway::settings::{self, Bind, Bounds, Cookies, Limits, Loss};
 use anteroom::line::{Command, JoinLimit, Mode, Offer, Pace, Rate, Settings, Subject};
 use anteroom::page::{Look, Pages};
 use anteroom::room::{Proof, Room};
@@ -29,6 +31,8 @@ use anteroom::store::{Memory, Store};
 use anteroom::token::{Key, KeyRing, Secret};
 use serde_json::Value;
 use tokio::time::timeout;
+
+use crate::support::shaky::Shaky;
 
 const START_MS: u64 = 1_800_000_000_000;
 const HOST: &str = "shop.example";
@@ -134,6 +138,7 @@ impl Told {
 struct House {
     live: Live,
     wall_ms: Arc<AtomicU64>,
+    store: Arc<Shaky<Memory>>,
 }
 
 /// Nobody is let in but by hand, and yet nothing is paused.
@@ -163,7 +168,14 @@ fn room(name: &str) -> settings::Room {
         queued_status: 503,
         poll_max: Duration::from_secs(30),
         user_header: None,
-        limits: Limits { requests_per_address: None, requests_per_ticket: None, events: 2 },
+        single_use: false,
+        bind: Bind::default(),
+        limits: Limits {
+            requests_per_address: None,
+            requests_per_ticket: None,
+            places_per_address: None,
+            events: 2,
+        },
         look: Look { message: Some("Doors at \"nine\"".into()), ..Look::default() },
     }
 }
@@ -181,6 +193,20 @@ fn limit(subject: Subject, max: u64) -> JoinLimit {
 
 /// Runs `work` with a gateway over these rooms.
 fn house<T>(rooms: Vec<settings::Room>, work: impl AsyncFnOnce(&House) -> T) -> T {
+    losing_house(rooms, Loss::default(), async |house: &House| {
+        for room in house.live.entrances.values() {
+            room.room.command(Command::Release(0)).await.expect("a line");
+        }
+        work(house).await
+    })
+}
+
+/// The same, with something to be done about losing its store; nobody has asked it yet.
+fn losing_house<T>(
+    rooms: Vec<settings::Room>,
+    loss: Loss,
+    work: impl AsyncFnOnce(&House) -> T,
+) -> T {
     // Time stands still while anything can be done, and jumps when nothing can: no test waits for it.
     let mut builder = tokio::runtime::Builder::new_current_thread();
     let runtime = builder.enable_time().start_paused(true).build().expect("a runtime");
@@ -188,16 +214,13 @@ fn house<T>(rooms: Vec<settings::Room>, work: impl AsyncFnOnce(&House) -> T) -> 
         let wall_ms = Arc::new(AtomicU64::new(START_MS));
         let clock = wall_ms.clone();
         let clock = Arc::new(move || clock.load(Ordering::SeqCst));
-        let store = Arc::new(Memory::new(clock, NonZeroU64::MIN));
-        let house = House { live: live(rooms), wall_ms };
+        let store = Shaky::around(Arc::new(Memory::new(clock, NonZeroU64::MIN)));
+        let house = House { live: live(7, rooms, loss), wall_ms, store: store.clone() };
         let drivers = house.live.entrances.values().map(|entrance| {
             let (room, store) = (entrance.room.clone(), store.clone());
             tokio::spawn(async move { room.drive(&*store as &dyn Store).await })
         });
         let drivers: Vec<_> = drivers.collect();
-        for room in house.live.entrances.values() {
-            room.room.command(Command::Release(0)).await.expect("a line");
-        }
         let deadline = Duration::from_secs(24 * 3_600);
         let done = timeout(deadline, work(&house)).await.expect("within the deadline");
         drivers.iter().for_each(tokio::task::JoinHandle::abort);
@@ -205,17 +228,23 @@ fn house<T>(rooms: Vec<settings::Room>, work: impl AsyncFnOnce(&House) -> T) -> 
     })
 }
 
-/// The rooms, without anybody who drives them.
-fn live(rooms: Vec<settings::Room>) -> Live {
+/// A gateway whose rooms nobody speaks for.
+fn undriven(rooms: Vec<settings::Room>) -> House {
+    let store = Shaky::around(Arc::new(Memory::new(Arc::new(|| START_MS), NonZeroU64::MIN)));
+    House { live: live(7, rooms, Loss::default()), wall_ms: Arc::default(), store }
+}
+
+/// The rooms of a node, without anybody who drives them.
+fn live(node: u128, rooms: Vec<settings::Room>, loss: Loss) -> Live {
     let secret = Secret::new("an example; `anteroom keygen` makes real ones").expect("long enough");
     let keys = KeyRing::new(vec![Key::new("k1", secret).expect("an id")], vec![]).expect("a ring");
     let guards = rooms.iter().map(|room| room.guard.clone()).collect();
     let entrances = rooms.into_iter().map(|settings| {
         let name = settings.guard.room.clone();
         let offer = Offer { version: 1, settings: settings.line.clone() };
-        let room = Arc::new(Room::new(&*name, 7, offer));
+        let room = Arc::new(Room::new(&*name, node, offer));
         let keys = keys.room(&name).expect("a room's name");
-        (name, Arc::new(Entrance::new(room, keys, settings, 5_000)))
+        (name, Arc::new(Entrance::new(room, keys, settings, 5_000, loss)))
     });
     Live {
         routes: Routes::new(guards, &[]),
@@ -225,6 +254,7 @@ fn live(rooms: Vec<settings::Room>) -> Live {
         api_hosts: ["api.example".to_owned()].into(),
         pages: Pages::new("", &Look::default()),
         bounds: Bounds::default(),
+        meters: Arc::default(),
     }
 }
 

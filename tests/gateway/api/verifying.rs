@@ -102,3 +102,134 @@ fn guesses_are_counted_and_good_passes_are_not() {
         assert_eq!(verify(house, "sale", &token).await.body["valid"], true);
     });
 }
+
+/// A room whose passes are good once.
+fn once(name: &str) -> settings::Room {
+    settings::Room { single_use: true, ..room(name) }
+}
+
+async fn consume(house: &House, event_id: &str, token: &str) -> Told {
+    let body = json!({"token": token, "event_id": event_id, "consume": true}).to_string();
+    house.ask(&post("admission/verify"), &body).await
+}
+
+#[test]
+fn a_pass_that_is_good_once_is_spent_once() {
+    house(vec![once("sale")], async |house| {
+        let (token, ticket) = pass(house, "sale", "d1").await;
+        let told = verify(house, "sale", &token).await;
+        assert_eq!((&told.body["valid"], told.body.get("consumed")), (&json!(true), None));
+        let first = consume(house, "sale", &token).await;
+        assert_eq!(first.status, 200, "{}", first.body);
+        assert_eq!((&first.body["valid"], &first.body["consumed"]), (&json!(true), &json!(true)));
+        assert_eq!((first.text("device_id"), first.text("user_id")), ("d1", "usr_xyz789"));
+        let second = consume(house, "sale", &token).await;
+        second.is(410, "gone");
+        assert_eq!((second.text("reason"), &second.body["valid"]), ("spent", &json!(false)));
+        assert_eq!(second.text("queue_ref"), first.text("queue_ref"));
+        assert!(second.body.get("consumed").is_none() && second.body.get("user_id").is_none());
+        // Another's is another's, and whoever spent theirs is still inside.
+        let (other, _) = pass(house, "sale", "d2").await;
+        assert_eq!(consume(house, "sale", &other).await.body["consumed"], true);
+        assert_eq!(house.status(&ticket).await.text("token"), token);
+        assert_eq!(verify(house, "sale", &token).await.body["valid"], true, "asked, not spent");
+    });
+}
+
+#[test]
+fn a_renewed_pass_is_spent_already() {
+    house(vec![once("sale")], async |house| {
+        let (token, _) = pass(house, "sale", "d1").await;
+        assert_eq!(consume(house, "sale", &token).await.status, 200);
+        house.later(60).await;
+        let entrance = house.entrance("sale");
+        let proof = Proof { epoch: entrance.room.view().counts().epoch, number: 1 };
+        let renewed = entrance.room.renew(proof, START_MS).await.expect("an answer");
+        let anteroom::line::Claimed::Inside(terms) = renewed else { panic!("{renewed:?}") };
+        let renewed = entrance.pass(proof, &terms, &Identity::default());
+        assert_ne!(renewed, token);
+        consume(house, "sale", &renewed).await.is(410, "gone");
+    });
+}
+
+#[test]
+fn what_is_not_good_can_not_be_spent() {
+    house(vec![once("sale"), room("free")], async |house| {
+        let (token, ticket) = pass(house, "sale", "d1").await;
+        let entrance = house.entrance("sale");
+        let epoch = entrance.room.view().counts().epoch;
+        entrance.room.end(Proof { epoch, number: 1 }, Ending::Revoked).await.expect("an answer");
+        for (token, reason) in [(&token, "revoked"), (&ticket, "not_a_pass")] {
+            let told = consume(house, "sale", token).await;
+            assert_eq!((told.status, &told.body["valid"]), (200, &json!(false)), "{}", told.body);
+            assert_eq!(told.text("reason"), reason);
+            assert!(told.body.get("consumed").is_none());
+        }
+        let (token, _) = pass(house, "sale", "d2").await;
+        house.command(Command::Reset).await;
+        assert_eq!(consume(house, "sale", &token).await.text("reason"), "revoked");
+        let (token, _) = pass(house, "sale", "d3").await;
+        let body = json!({"token": token, "event_id": "sale", "consume": "yes"}).to_string();
+        house.ask(&post("admission/verify"), &body).await.is(400, "invalid_consume");
+        let body = json!({"token": token, "event_id": "sale", "consume": false}).to_string();
+        let told = house.ask(&post("admission/verify"), &body).await;
+        assert_eq!((&told.body["valid"], told.body.get("consumed")), (&json!(true), None));
+        assert_eq!(consume(house, "sale", &token).await.body["consumed"], true, "not yet spent");
+    });
+}
+
+#[test]
+fn where_passes_are_good_for_the_visit_none_is_spent() {
+    house(vec![room("sale")], async |house| {
+        let (token, _) = pass(house, "sale", "d1").await;
+        let told = consume(house, "sale", &token).await;
+        told.is(400, "not_single_use");
+        assert!(told.body["error"]["message"].as_str().unwrap().contains("single_use = true"));
+    });
+}
+
+#[test]
+fn two_nodes_spend_a_pass_once_between_them() {
+    house(vec![once("sale")], async |house| {
+        let live = live(8, vec![once("sale")], Loss::default());
+        let other = House { live, wall_ms: house.wall_ms.clone(), store: house.store.clone() };
+        let (room, store) = (other.entrance("sale").room.clone(), other.store.clone());
+        let driver = tokio::spawn(async move { room.drive(&*store as &dyn Store).await });
+        let (token, _) = pass(house, "sale", "d1").await;
+        assert_eq!(consume(&other, "sale", &token).await.body["consumed"], true);
+        let second = consume(house, "sale", &token).await;
+        second.is(410, "gone");
+        assert_eq!(second.text("reason"), "spent");
+        // What one has ended the other hears of with the answer.
+        let (token, _) = pass(house, "sale", "d2").await;
+        let body = json!({ "token": token }).to_string();
+        assert_eq!(house.ask(&post("admission/complete"), &body).await.status, 200);
+        let told = consume(&other, "sale", &token).await;
+        assert_eq!((&told.body["valid"], told.text("reason")), (&json!(false), "completed"));
+        driver.abort();
+    });
+}
+
+#[test]
+fn each_try_counts_against_its_number_and_none_against_the_origin() {
+    let mut sale = once("sale");
+    let few = Some(anteroom::limit::Allowance { max: 3, per_ms: 60_000 });
+    sale.limits.requests_per_address = few;
+    sale.limits.requests_per_ticket = few;
+    sale.line.pace = None;
+    house(vec![sale], async |house| {
+        let mut tokens = Vec::new();
+        for nth in 0..6 {
+            let from = client(&format!("198.51.100.{nth}"));
+            let body = json!({"event_id": "sale", "device_id": nth.to_string()}).to_string();
+            let joined = house.ask_from(from, &post("queue/join"), body.as_bytes()).await;
+            tokens.push(joined.text("token").to_owned());
+        }
+        for token in &tokens {
+            assert_eq!(consume(house, "sale", token).await.body["consumed"], true);
+        }
+        consume(house, "sale", &tokens[0]).await.is(410, "gone");
+        consume(house, "sale", &tokens[0]).await.is(410, "gone");
+        consume(house, "sale", &tokens[0]).await.is(429, "rate_limited");
+    });
+}

@@ -1,6 +1,10 @@
 //! What the gateway itself answers: with a length, without a body for HEAD, and never anything after it.
 
+use std::time::Duration;
+
 use super::open_site;
+use crate::support::http2::Http2;
+use crate::support::site::pattern;
 use crate::support::{Gateway, Origin, Request, Visitor};
 
 /// One of everything the gateway answers by itself.
@@ -96,20 +100,59 @@ fn a_head_that_is_forwarded_has_no_body_either() {
     }
 }
 
+/// What comes first is all there is, for anything that fits into a segment of the loopback.
+#[track_caller]
+fn comes_in_one_piece(gateway: &Gateway, request: &Request) {
+    let mut connection = gateway.connect().patient(Duration::from_secs(5));
+    for _ in 0..20 {
+        connection.send(&request.bytes());
+        let bytes = connection.read_some().expect("an answer");
+        let text = String::from_utf8_lossy(&bytes);
+        let (head, body) = text.split_once("\r\n\r\n").expect("a whole head");
+        let head = head.to_ascii_lowercase();
+        let length = head.split("content-length: ").nth(1).and_then(|rest| rest.lines().next());
+        let gzip = head.contains("content-encoding: gzip");
+        let body = if gzip { bytes.len() - head.len() - 4 } else { body.len() };
+        assert_eq!(length, Some(body.to_string().as_str()), "{request:?}: {head}");
+    }
+}
+
 #[test]
 fn an_answer_is_one_write() {
-    use std::time::Duration;
     let (_origin, gateway, ann) = waiting();
-    // What comes first is all there is, for anything that fits into a segment of the loopback.
-    let mut connection = gateway.connect().patient(Duration::from_secs(5));
-    let mut whole = 0;
-    for _ in 0..20 {
-        connection.send(&ann.dress(Request::get("/.anteroom/v1/queue/status")).bytes());
-        let bytes = connection.read_some().expect("an answer");
-        let text = String::from_utf8_lossy(&bytes).into_owned();
-        let (head, body) = text.split_once("\r\n\r\n").expect("a whole head");
-        let length = head.split("Content-Length: ").nth(1).and_then(|rest| rest.lines().next());
-        whole += usize::from(length == Some(body.len().to_string().as_str()));
+    comes_in_one_piece(&gateway, &ann.dress(Request::get("/.anteroom/v1/queue/status")));
+    let page = ann.dress(Request::get("/").by_browser());
+    comes_in_one_piece(&gateway, &page);
+    comes_in_one_piece(&gateway, &page.with("Accept-Encoding", "gzip"));
+}
+
+#[test]
+fn a_forwarded_answer_is_one_write_too() {
+    let origin = Origin::start();
+    let gateway = Gateway::before(&origin).room("sale", "").start();
+    let mut ann = Visitor::new(&gateway);
+    assert!(ann.open("/").is_from_origin());
+    comes_in_one_piece(&gateway, &ann.dress(Request::get("/echo")));
+}
+
+/// An origin that says neither how long its answer is nor that there are chunks: the end of its connection is the end.
+#[test]
+fn an_answer_without_a_length_arrives_whole() {
+    let origin = Origin::start();
+    let gateway = Gateway::before(&origin).room("sale", "paths = [\"/x\"]").tls().start();
+    for bytes in [0, 1, 5_000, 1_000_000] {
+        let target = format!("/unmeasured?bytes={bytes}");
+        let mut connection = gateway.connect();
+        let answer = connection.ask(&Request::get(&target));
+        assert!(answer.is_from_origin(), "{answer:?}");
+        assert!(answer.body == pattern(bytes), "{bytes}: {answer:?}");
+        // One can tell that it is whole, and ask again.
+        assert!(!answer.until_close, "{answer:?}");
+        assert!(connection.ask(&Request::get("/echo")).is_from_origin());
+        let mut old = gateway.connect();
+        old.send(format!("GET {target} HTTP/1.0\r\nHost: shop.example\r\n\r\n").as_bytes());
+        assert!(old.read().body == pattern(bytes), "HTTP/1.0, {bytes}");
+        let by_http2 = Http2::open(&gateway).ask(&Request::get(&target));
+        assert!(by_http2.is_from_origin() && by_http2.body == pattern(bytes), "HTTP/2, {bytes}");
     }
-    assert_eq!(whole, 20);
 }

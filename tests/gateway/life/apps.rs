@@ -60,6 +60,28 @@ fn a_renewed_pass_comes_under_the_same_name() {
 }
 
 #[test]
+fn what_an_origin_orders_reaches_an_app_without_cookies() {
+    let origin = Origin::start();
+    let gateway = Gateway::before(&origin).room("sale", "").start();
+    for (command, hands_out) in
+        [("extend", true), ("complete", true), ("revoke", false), ("requeue", false)]
+    {
+        let joined = join(&gateway, command);
+        let pass = joined["token"].as_str().expect("a pass");
+        let asked = |target: &str| Request::get(target).with("X-Admission-Pass", pass);
+        let answer = gateway.connect().ask(&asked(&format!("/command?c={command}")));
+        assert!(answer.is_from_origin(), "{command}: {answer:?}");
+        assert_eq!(answer.header("set-cookie"), None, "{command}: {answer:?}");
+        assert_eq!(answer.header("x-admission-pass").is_some(), hands_out, "{command}: {answer:?}");
+        if !hands_out {
+            eventually("the pass is void", || {
+                (!gateway.connect().ask(&asked("/part")).is_from_origin()).then_some(())
+            });
+        }
+    }
+}
+
+#[test]
 fn an_app_that_waits_is_let_in_by_asking() {
     let origin = Origin::start();
     let gateway = Gateway::before(&origin).room("sale", "max_active = 1").start();

@@ -1,5 +1,9 @@
 //! In at once, or in line and then in: always at the URL that was asked for, and always in order.
 
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
 use crate::support::forge::{kind, number};
 use crate::support::{Gateway, Origin, Visitor, eventually};
 
@@ -139,4 +143,32 @@ fn over_tls_the_cookie_is_guarded_by_its_name() {
     let mut eve = Visitor::new(&gateway);
     eve.keep(&name, &pass);
     assert_eq!(eve.open("/").state().as_deref(), Some("waiting"));
+}
+
+/// The answer with the pass can get lost on its way. Whoever has only their ticket then is inside, and is told so for as long
+/// as that lasts: a node's own copy of the line says no more than that the turn is used.
+#[test]
+fn whoever_never_got_their_pass_is_not_told_that_their_turn_is_over() {
+    let origin = Origin::start();
+    let room = "max_active = 1\nheartbeat_timeout = \"5s\"\npoll_max = \"1s\"";
+    let gateway = Gateway::before(&origin).room("sale", room).start();
+    let mut ann = Visitor::new(&gateway);
+    let mut bob = Visitor::new(&gateway);
+    ann.open("/");
+    bob.open("/");
+    let (name, ticket) = bob.token().expect("a ticket");
+    ann.complete();
+    bob.await_turn();
+    assert!(bob.open("/").is_from_origin());
+    bob.keep(&name, &ticket);
+    // Two sweeps: the copy hears of used turns with each.
+    let until = Instant::now() + Duration::from_secs(6);
+    while Instant::now() < until {
+        let status = bob.status();
+        assert_eq!(status.json()["status"], "admitted", "{status:?}");
+        assert_eq!(status.json()["token"], Value::Null, "by cookie the pass comes with the page");
+        std::thread::sleep(Duration::from_millis(250));
+    }
+    assert!(bob.open("/").is_from_origin());
+    assert_eq!(kind(&bob.token().expect("a pass").1), "anteroom-pass");
 }

@@ -1,6 +1,7 @@
 //! What the origin is told, by whom, and what it never gets to see.
 
 use crate::support::forge;
+use crate::support::http2::Http2;
 use crate::support::{Gateway, Origin, Request, Visitor};
 
 const OURS: [&str; 6] = ["room", "visitor", "number", "class", "expires", "pass"];
@@ -62,6 +63,53 @@ fn nobody_else_speaks_in_our_name() {
                 || name.eq_ignore_ascii_case("x-admission-pass");
             assert!(!ours || allowed(name), "{}: {name}: {value}", seen.target);
         }
+    }
+}
+
+/// CGI, and much that came after it, knows headers by names like `HTTP_X_ANTEROOM_USER`: whatever is written `_` there
+/// could be ours.
+#[test]
+fn nobody_speaks_in_our_name_by_another_spelling_of_it() {
+    let origin = Origin::start();
+    let plan = Gateway::before(&origin).room("sale", "paths = [\"/echo\"]").tls();
+    let trusting = "trusted_proxies = [\"127.0.0.0/8\"]";
+    // A trusted proxy's word counts, but none of ours writes it so: it came through it.
+    for gateway in [plan.clone().start(), plan.top(trusting).start()] {
+        let mut second = Http2::open(&gateway);
+        for name in [
+            "x_anteroom_user",
+            "X_Anteroom_User",
+            "X-Anteroom_User",
+            "x_aNtErOoM-nUmBeR",
+            "X_ANTEROOM_PASS",
+            "X.Anteroom.User",
+            "X-Anteroom~User",
+            "x_admission_pass",
+            "X_Forwarded_For",
+            "x_forwarded-proto",
+            "X-Forwarded_Host",
+            "X_Real_IP",
+            "x-real_ip",
+            "X.Forwarded.For",
+        ] {
+            for target in ["/echo", "/open"] {
+                let forged = Request::get(target).by_browser().with(name, "forged");
+                let doors = [Visitor::secure(&gateway).send(forged.clone()), second.ask(&forged)];
+                for answer in doors {
+                    assert!(answer.is_from_origin(), "{name}: {answer:?}");
+                    let seen = origin.last();
+                    assert!(!seen.raw.contains("forged"), "{name}: {}", seen.raw);
+                }
+            }
+        }
+        // What only looks like it is the visitor's own.
+        let fine = Request::get("/open").with("x_user", "ann").with("Forwarded_By", "bob");
+        assert!(gateway.connect().ask(&fine).is_from_origin());
+        let seen = origin.last();
+        assert_eq!(
+            (seen.header("x_user"), seen.header("forwarded_by")),
+            (Some("ann"), Some("bob"))
+        );
     }
 }
 

@@ -1,6 +1,8 @@
 //! The life of a visit, over real sockets: arrive, wait, come in where one wanted to be, go.
 
+mod addresses;
 mod apps;
+mod bound;
 mod bypass;
 mod caches;
 mod commands;
@@ -11,4 +13,5 @@ mod intents;
 mod leaving;
 mod modes;
 mod ours;
+mod places;
 mod sessions;

@@ -1,6 +1,11 @@
 //! SIGHUP: the file is read again; what is open stays open, and a bad file changes nothing.
 
-use crate::support::{Gateway, Origin, Request, Visitor, eventually};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde_json::json;
+
+use crate::support::forge::number;
+use crate::support::{Config, Gateway, Origin, Request, Visitor, eventually};
 
 fn held() -> (Origin, Gateway, Visitor) {
     let origin = Origin::start();
@@ -102,4 +107,74 @@ fn certificates_are_read_again() {
         "by the new certificate, which alone this one trusts"
     );
     assert!(open.ask(&asked).is_from_origin(), "and what was open stays so");
+}
+
+/// Joins of one device after another; where the room is gone, or about to go, nobody gets anything.
+fn joins(gateway: &Gateway, who: &str, count: usize) -> Vec<u64> {
+    let join = |n: usize| {
+        let body = json!({ "event_id": "sale", "device_id": format!("{who} {n}") });
+        let answer = gateway.connect().ask(&Request::call("/.anteroom/v1/queue/join", &body));
+        assert!(matches!(answer.status, 200 | 400 | 503), "{answer:?}");
+        (answer.status == 200)
+            .then(|| number(answer.json()["queue_id"].as_str().expect("a ticket")))
+    };
+    (0..count).filter_map(join).collect()
+}
+
+/// Somebody else goes on until this is dropped, by a failure, too.
+struct GoesOn<'a>(&'a AtomicBool);
+
+impl Drop for GoesOn<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
+#[test]
+fn a_room_that_comes_back_goes_on_where_it_was() {
+    let origin = Origin::start();
+    let without = Config::new(&[origin.address().to_string()]).room("more", "paths = [\"/more\"]");
+    let with = without.clone().room("sale", "mode = \"hold\"");
+    for [with, without] in
+        [[with.clone(), without.clone()], [with.clone().embedded(), without.clone().embedded()]]
+    {
+        let gateway = Gateway::start(with.clone());
+        let mut bob = Visitor::new(&gateway);
+        let label = bob.open("/").shown("label");
+        assert_eq!(label.as_deref(), Some("A-000001"));
+        let mut numbers = vec![1];
+        let over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            // Somebody is always just joining.
+            let restless = scope.spawn(|| {
+                let turns = (0..).take_while(|_| !over.load(Ordering::SeqCst));
+                turns.flat_map(|turn| joins(&gateway, &format!("restless {turn}"), 5)).collect()
+            });
+            let goes_on = GoesOn(&over);
+            for turn in 0..6 {
+                let before = joins(&gateway, &format!("before {turn}"), 5);
+                assert_eq!(before.len(), 5, "the room is there");
+                assert!(before.is_sorted() && before[0] > *numbers.last().expect("bob's"));
+                numbers.extend(before);
+                assert!(gateway.reload(&without.text()));
+                eventually("the room is gone", || bob.open("/").is_from_origin().then_some(()));
+                assert!(joins(&gateway, &format!("gone {turn}"), 2).is_empty());
+                assert!(gateway.reload(&with.text()));
+                eventually("the room is back", || {
+                    (bob.open("/").state().as_deref() == Some("waiting")).then_some(())
+                });
+            }
+            drop(goes_on);
+            let others: Vec<u64> = restless.join().expect("no panic");
+            assert!(!others.is_empty());
+            numbers.extend(others);
+        });
+        let given = numbers.len();
+        numbers.sort_unstable();
+        numbers.dedup();
+        assert_eq!(numbers.len(), given, "a number was given twice");
+        let page = bob.open("/");
+        assert_eq!(page.shown("label"), label, "and nobody has lost a place");
+        assert_eq!(page.shown("position").as_deref(), Some("1"));
+    }
 }

@@ -4,6 +4,7 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use crate::support::gateway::Signal;
+use crate::support::http2::Http2;
 use crate::support::websocket::WebSocket;
 use crate::support::{Gateway, Origin, Request, Visitor, eventually};
 
@@ -104,4 +105,25 @@ fn streams_of_events_end_with_the_node() {
         "nobody waits for a waiting page: {:?}",
         began.elapsed()
     );
+}
+
+#[test]
+fn what_is_under_way_by_http_2_is_finished_too() {
+    let origin = Origin::start();
+    let mut gateway = Gateway::before(&origin).room("sale", "").tls().start();
+    let mut idle = Http2::open(&gateway);
+    assert_eq!(idle.ask(&Request::get("/.anteroom/health")).status, 200);
+    let mut ann = Visitor::secure(&gateway);
+    assert!(ann.open("/").is_from_origin());
+    let slow = ann.dress(Request::get("/slow?ms=1500"));
+    let mut busy = Http2::open(&gateway);
+    let under_way = std::thread::spawn(move || busy.try_ask(&slow));
+    eventually("it is under way", || (!origin.seen_at("/slow").is_empty()).then_some(()));
+    let began = Instant::now();
+    gateway.signal(Signal::TERM);
+    assert!(idle.ends(Duration::from_millis(1_400)), "whoever asks nothing is let go");
+    let answer = under_way.join().expect("no panic").expect("an answer");
+    assert!(answer.is_from_origin(), "{answer:?}");
+    assert_eq!(gateway.wait().code(), Some(0), "{}", gateway.log().text());
+    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
 }

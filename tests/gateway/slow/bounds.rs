@@ -68,6 +68,29 @@ fn a_body_beyond_its_bound_is_refused() {
     assert_eq!(whole, 0, "the origin never takes a part for the whole");
 }
 
+/// Who sends it all before they listen gets to see why it is refused, and not a reset.
+#[test]
+fn whoever_sends_too_much_learns_why() {
+    let origin = Origin::start();
+    let plan = Gateway::before(&origin).room("sale", "paths = [\"/x\"]").tls();
+    let gateway = plan.tables("[bounds]\nbody_bytes = 10000\n").start();
+    let [plain, secure] = [Visitor::new(&gateway), Visitor::secure(&gateway)];
+    for length in [20_000, 100_000, 200_000] {
+        for target in ["/upload", "/.anteroom/v1/queue/join", "/.anteroom/rejoin"] {
+            for visitor in [&plain, &secure] {
+                let request = Request::post(target, vec![b'a'; length]);
+                let mut connection = visitor.connect();
+                let sent = connection.try_send(&request.bytes());
+                assert!(sent.is_ok(), "{length} to {target}: {sent:?}");
+                let refused = connection.read();
+                assert_eq!(refused.status, 413, "{length} to {target}: {refused:?}");
+                assert!(connection.ends(), "{length} to {target}");
+            }
+        }
+    }
+    assert!(origin.seen().is_empty());
+}
+
 #[test]
 fn a_refusal_of_a_body_speaks_of_its_own_bound() {
     let origin = Origin::start();

@@ -4,3 +4,4 @@ mod bounds;
 mod crowd;
 mod deadlines;
 mod readers;
+mod second;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use sha2::{Digest as _, Sha256};
 
 use crate::support::site::pattern;
-use crate::support::{Gateway, Origin, Request, Visitor};
+use crate::support::{Gateway, Origin, Request, Visitor, eventually};
 
 const LARGE: usize = 50_000_000;
 
@@ -99,4 +99,37 @@ fn a_long_response_keeps_the_seat() {
     }
     assert_eq!(chunks, 9, "and comes to its end");
     bob.await_turn();
+}
+
+/// By either door: a long response is not a way to stay.
+#[test]
+fn a_long_response_ends_with_the_session() {
+    use crate::support::http2::Http2;
+    let origin = Origin::start();
+    let gateway = Gateway::before(&origin).room("sale", "max_active = 2").tls().start();
+    for http2 in [false, true] {
+        let mut ann = Visitor::secure(&gateway);
+        assert!(ann.open("/").is_from_origin());
+        let long = ann.dress(Request::get("/stream?chunks=100&ms=200&bytes=100"));
+        origin.forget();
+        let asking = std::thread::spawn({
+            let (ann, mut door) = (ann.clone(), Http2::open(&gateway));
+            move || match http2 {
+                true => door.try_ask(&long).is_ok(),
+                false => {
+                    let mut connection = ann.connect();
+                    connection.send(&long.bytes());
+                    connection.try_read(false).is_ok()
+                }
+            }
+        });
+        eventually("it is under way", || (!origin.seen_at("/stream").is_empty()).then_some(()));
+        let began = Instant::now();
+        assert!(ann.open("/command?c=revoke").is_from_origin());
+        assert!(
+            !asking.join().expect("no panic"),
+            "a response that came to its end, HTTP/2 {http2}"
+        );
+        assert!(began.elapsed() < Duration::from_secs(8), "{:?}", began.elapsed());
+    }
 }

@@ -1,9 +1,10 @@
 //! WebSockets: through, only with a pass, and for as long as the session lasts.
 
+use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
 use crate::support::websocket::WebSocket;
-use crate::support::{Gateway, Origin, Visitor, eventually};
+use crate::support::{Config, Gateway, Origin, Visitor, eventually};
 
 fn inside(room: &str) -> (Origin, Gateway, Visitor) {
     let origin = Origin::start();
@@ -25,10 +26,22 @@ fn a_websocket_goes_through() {
     assert_eq!(seen.header("cookie"), None);
 }
 
-/// cloudflare/pingora#946: where the site's 101 is read before the end of the request's empty body, pingora takes that
-/// end for the end of the WebSocket. The visitor sees a WebSocket that is closed with its first word.
 #[test]
-#[ignore = "pingora 0.9.1 fails it now and then: cloudflare/pingora#946"]
+fn a_websocket_goes_through_over_tls() {
+    let origin = Origin::start();
+    let gateway = Gateway::before(&origin).room("sale", "max_active = 1").tls().start();
+    let mut ann = Visitor::secure(&gateway);
+    assert!(ann.open("/").is_from_origin());
+    let mut socket = WebSocket::open(&ann, "/ws").expect("a WebSocket");
+    for text in ["hello", "", &"long ".repeat(5_000)] {
+        assert!(socket.echoes(text));
+    }
+    assert_eq!(origin.last().header("x-forwarded-proto"), Some("https"));
+}
+
+/// cloudflare/pingora#946: where the site's 101 is read before the end of the request's empty body, pingora alone takes
+/// that end for the end of the WebSocket. The visitor sees a WebSocket that is closed with its first word.
+#[test]
 fn a_site_that_agrees_at_once_is_understood() {
     let (_origin, _gateway, ann) = inside("");
     let people: Vec<_> = (0..8)
@@ -45,6 +58,32 @@ fn a_site_that_agrees_at_once_is_understood() {
         .collect();
     let lived: usize = people.into_iter().map(|person| person.join().expect("no panic")).sum();
     assert_eq!(lived, 800);
+}
+
+/// Nobody takes the connection, and nobody refuses it: the queue of whoever listens is full.
+#[test]
+fn a_server_that_does_not_answer_is_given_up_in_time() {
+    let deaf = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None);
+    let deaf = deaf.expect("a socket");
+    deaf.bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into()).expect("a port");
+    deaf.listen(0).expect("somebody who listens");
+    let address = deaf.local_addr().ok().and_then(|address| address.as_socket());
+    let address = address.expect("an address");
+    let wait = Duration::from_millis(200);
+    let waiting: Vec<TcpStream> =
+        std::iter::from_fn(|| TcpStream::connect_timeout(&address, wait).ok()).take(20).collect();
+    assert!(waiting.len() < 20, "the queue is never full");
+    let config = Config::new(&[address.to_string()])
+        .site("health_interval = \"none\"\nconnect_timeout = \"1s\"")
+        .room("sale", "");
+    let gateway = Gateway::start(config);
+    let mut ann = Visitor::new(&gateway);
+    assert_eq!(ann.open("/").status, 504, "a page");
+    // Three tries of a second each. pingora alone gives such a connection twice the time.
+    let began = Instant::now();
+    let refused = WebSocket::open(&ann, "/ws").err().expect("no WebSocket");
+    assert_eq!(refused.status, 504, "{refused:?}");
+    assert!(began.elapsed() < Duration::from_millis(5_500), "{:?}", began.elapsed());
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod asking;
 mod events;
 mod joining;
+mod pacing;
 mod placing;
 mod usage;
 mod verifying;

@@ -1,0 +1,156 @@
+//! The one table: bytes, calls, CPU and time, ours and the usual structure's.
+
+use anteroom::line::Batch;
+
+use super::Extent;
+use super::figures::{Figures, Measured, median};
+use super::node::{Node, Spread, joins, settings};
+use super::server::{Redis, Spent};
+use super::table::Table;
+use super::usual::Usual;
+
+/// Joins and polls are told by the thousand.
+const THOUSAND: u64 = 1_000;
+/// Newcomers in an exchange: what comes to a node in 5 ms at 20,000 a second.
+const TOGETHER: u64 = 100;
+/// No figure: so many are not there, or there is nothing of the kind.
+const NONE: &str = "—";
+
+/// What exchanges take at a length of the line, in microseconds of Redis: medians.
+struct Taken {
+    waiting: u64,
+    nothing: f64,
+    marks: f64,
+    joins: f64,
+    many: f64,
+}
+
+/// The table; what it says about how little the length of a line matters is among the figures.
+pub fn table(extent: &Extent, figures: &mut Figures) -> Table {
+    let mut table = Table::new(["", "anteroom", "list + sorted set + hash", "times"]);
+    let mut row = |name: String, ours: f64, theirs: Option<f64>, places: usize| {
+        let cells = match theirs {
+            Some(theirs) => [format!("{theirs:.places$}"), format!("{:.0}", theirs / ours)],
+            None => [NONE, ""].map(str::to_owned),
+        };
+        let [theirs, times] = cells;
+        table.row([name, format!("{ours:.places$}"), theirs, times]);
+    };
+    let (ours, theirs) = (ours(extent), theirs(extent));
+    let many = grouped(extent.usual);
+    let bytes = format!("bytes a visitor, {many} waiting");
+    row(bytes, ours.bytes, Some(theirs.bytes), 2);
+    for (what, one, other) in
+        [("joins", ours.joins, theirs.joins), ("polls", ours.polls, theirs.polls)]
+    {
+        row(format!("Redis calls for 1,000 {what}"), one.calls, Some(other.calls), 1);
+        row(format!("ms of Redis' CPU for 1,000 {what}"), one.cpu_ms, Some(other.cpu_ms), 2);
+    }
+    let lines: Vec<Taken> = extent.lines.iter().map(|waiting| line(extent, *waiting)).collect();
+    for (nth, taken) in lines.iter().enumerate() {
+        let name = |what: &str| format!("µs of Redis {what}, {} waiting", grouped(taken.waiting));
+        row(name("for an exchange with nothing to say"), taken.nothing, None, 0);
+        let (join, poll) = theirs.times.get(nth).copied().unzip();
+        row(name("for 1,000 joins: one exchange, 1,000 calls"), taken.joins, join, 0);
+        row(name("for 1,000 polls from all over: one exchange, 1,000 calls"), taken.marks, poll, 0);
+    }
+    if let (Some(few), Some(most)) = (lines.first(), lines.last()) {
+        let (short, long) = (grouped(few.waiting), grouped(most.waiting));
+        for (what, few, most) in [
+            ("nothing to say", few.nothing, most.nothing),
+            ("1,000 marks", few.marks, most.marks),
+            ("1,000 joins", few.joins, most.joins),
+            ("100,000 joins", few.many, most.many),
+        ] {
+            let measured = Measured::new(most / few, 2, "times");
+            figures.at_most(
+                format!("an exchange with {what}, {long} waiting beside {short}"),
+                measured.noting(format!("{most:.0} µs, {few:.0} µs")),
+                2.0,
+            );
+        }
+    }
+    table
+}
+
+/// What a visitor costs in one of the two.
+struct Costs {
+    bytes: f64,
+    /// Of 1,000.
+    joins: Spent,
+    polls: Spent,
+    /// Microseconds for 1,000 joins and 1,000 polls, at each length.
+    times: Vec<(f64, f64)>,
+}
+
+fn ours(extent: &Extent) -> Costs {
+    let many = extent.usual;
+    let redis = Redis::start();
+    let mut node = Node::open(&redis, None, settings());
+    let before = redis.bytes();
+    // The store alone: what it takes to read along is not counted.
+    let joins = redis.spent(|| (0..many / TOGETHER).for_each(|_| node.tell(joins(TOGETHER))));
+    let bytes = redis.bytes() - before;
+    let polls = redis.spent(|| {
+        for marks in Spread::new(many, THOUSAND, many / THOUSAND) {
+            node.tell(Batch { marks, ..Batch::default() });
+        }
+    });
+    let [joins, polls] = [joins, polls].map(|spent| spent.scaled(many, THOUSAND));
+    Costs { bytes: bytes / many as f64, joins, polls, times: Vec::new() }
+}
+
+fn theirs(extent: &Extent) -> Costs {
+    let redis = Redis::start();
+    let mut usual = Usual::new(&redis);
+    let before = redis.bytes();
+    let (mut costs, mut times) = (None, Vec::new());
+    let some = 10 * THOUSAND;
+    for waiting in extent.lines.iter().copied().filter(|waiting| *waiting <= extent.usual) {
+        usual.fill(waiting);
+        let bytes = (redis.bytes() - before) / waiting as f64;
+        let stride = (waiting / some).max(1);
+        let polls = redis.spent(|| {
+            (0..some).for_each(|nth| usual.poll(nth * stride % waiting));
+        });
+        let joins = redis.spent(|| (0..some).for_each(|_| usual.join()));
+        let [joins, polls] = [joins, polls].map(|spent| spent.scaled(some, THOUSAND));
+        times.push((joins.usec, polls.usec));
+        costs = Some(Costs { bytes, joins, polls, times: Vec::new() });
+    }
+    Costs { times, ..costs.expect("a line") }
+}
+
+/// What exchanges take with so many waiting.
+fn line(extent: &Extent, waiting: u64) -> Taken {
+    let redis = Redis::start();
+    let mut node = Node::open(&redis, None, settings());
+    node.join(waiting);
+    let mut taken = |rounds: u64, batch: &dyn Fn() -> Batch| {
+        let taken: Vec<f64> = (0..rounds).map(|_| node.send(batch())).collect();
+        median(&taken)
+    };
+    let rounds = extent.rounds;
+    let stride = (waiting / THOUSAND).max(1) as usize;
+    let marks: Vec<u64> = (1..=waiting).step_by(stride).take(THOUSAND as usize).collect();
+    Taken {
+        waiting,
+        nothing: taken(rounds, &Batch::default),
+        marks: taken(rounds, &|| Batch { marks: marks.clone(), ..Batch::default() }),
+        joins: taken(rounds, &|| joins(THOUSAND)),
+        many: taken(rounds.div_ceil(10), &|| joins(100 * THOUSAND)),
+    }
+}
+
+/// `10,000,000`.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (nth, digit) in digits.chars().enumerate() {
+        if nth > 0 && (digits.len() - nth).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}

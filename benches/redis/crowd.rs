@@ -1,0 +1,178 @@
+//! A crowd through two nodes at once: how long newcomers wait for their number, how often the nodes call, and what it takes
+//! of Redis.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anteroom::line::{Command, Offer};
+use anteroom::room::{Proof, Room};
+use tokio::task::JoinSet;
+use tokio::time::{sleep, sleep_until};
+
+use super::beside::grouped;
+use super::figures::{Figures, Measured, share};
+use super::node::settings;
+use super::server::Redis;
+
+/// How much is done.
+pub struct Extent {
+    /// Joins a second.
+    joins: u64,
+    /// Polls a second.
+    polls: u64,
+    /// For so long, each.
+    time: Duration,
+    /// Joins of somebody who comes alone.
+    singles: u32,
+}
+
+/// For the figures.
+pub const FULL: Extent =
+    Extent { joins: 50_000, polls: 100_000, time: Duration::from_secs(10), singles: 300 };
+/// For a look whether it runs.
+pub const SMALL: Extent =
+    Extent { joins: 1_000, polls: 1_000, time: Duration::from_millis(300), singles: 3 };
+
+/// Arrivals come in steps of this.
+const STEP: Duration = Duration::from_millis(2);
+/// Redis' CPU, at most.
+const QUARTER: f64 = 25.0;
+/// Calls of a node about a room in a second, at most.
+const CALLS: f64 = 250.0;
+/// A release is answered within.
+const RELEASE_MS: f64 = 100.0;
+
+type Nodes = [Arc<Room>; 2];
+
+/// All of it.
+pub fn measure(extent: &Extent, figures: &mut Figures) {
+    let redis = Redis::start();
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    let runtime = runtime.worker_threads(2).enable_all().build().expect("a runtime");
+    let mut stores = [redis.store(None), redis.store(None)].into_iter();
+    runtime.block_on(async {
+        let nodes: Nodes = [1, 2].map(|node| {
+            let offer = Offer { version: 1, settings: settings() };
+            let room = Arc::new(Room::new("sale", node, offer));
+            let (driven, store) = (room.clone(), stores.next().expect("one each"));
+            tokio::spawn(async move { driven.drive(&*store).await });
+            room
+        });
+        while nodes.iter().any(|room| room.view().counts().epoch == 0) {
+            sleep(Duration::from_millis(10)).await;
+        }
+        let alone = share(&singles(&nodes, extent.singles).await, 99);
+        figures.told("a join alone, from coming to an answer, p99", Measured::new(alone, 1, "ms"));
+        rush(&redis, &nodes, extent, alone, figures).await;
+        polls(&redis, &nodes, extent, figures).await;
+    });
+}
+
+/// One after the other.
+async fn singles(nodes: &Nodes, count: u32) -> Vec<f64> {
+    let mut taken = Vec::new();
+    for _ in 0..count {
+        let began = Instant::now();
+        nodes[0].join(None).await.expect("an answer");
+        taken.push(ms(began.elapsed()));
+        sleep(Duration::from_millis(20)).await;
+    }
+    taken
+}
+
+/// As many joins as one Redis is to feed, and an operator who releases meanwhile.
+async fn rush(redis: &Redis, nodes: &Nodes, extent: &Extent, alone: f64, figures: &mut Figures) {
+    let operator = nodes[1].clone();
+    let until = Instant::now() + extent.time.mul_f64(0.95);
+    let releases = tokio::spawn(async move {
+        let mut taken = Vec::new();
+        while Instant::now() < until {
+            let began = Instant::now();
+            operator.command(Command::Release(1)).await.expect("an answer");
+            taken.push(ms(began.elapsed()));
+            sleep(Duration::from_millis(10)).await;
+        }
+        taken
+    });
+    redis.watch();
+    let before = redis.spent_so_far();
+    let began = Instant::now();
+    let taken = arrivals(nodes, extent.joins, extent.time).await;
+    let seconds = began.elapsed().as_secs_f64();
+    let after = redis.spent_so_far();
+    let (median, p99, longest) = redis.watched();
+    let cpu = (after.cpu_ms - before.cpu_ms) / 10.0 / seconds;
+    let calls = (after.calls - before.calls) / seconds / nodes.len() as f64;
+    let turn_ms = 1e3 / calls;
+
+    let offered = grouped(extent.joins);
+    let reached = Measured::new(taken.len() as f64 / seconds, 0, "a second");
+    figures.at_least("joins through two nodes", reached, extent.joins as f64 * 0.98);
+    let meanwhile = format!("with {offered} joins a second");
+    figures.at_most(format!("Redis' CPU {meanwhile}"), Measured::new(cpu, 1, "%"), QUARTER);
+    let measured = Measured::new(calls, 0, "a second");
+    figures.at_most(format!("Redis calls of a node {meanwhile}"), measured, CALLS);
+    let own = Measured::new(p99 / 1e3, 2, "ms");
+    let note = format!("median {:.2}, longest {:.2}", median / 1e3, longest / 1e3);
+    figures.told(format!("an exchange in Redis {meanwhile}, p99"), own.noting(note));
+    let turn = Measured::new(turn_ms, 1, "ms");
+    figures.told(format!("from one exchange of a node to its next {meanwhile}"), turn);
+    let measured = Measured::new(share(&taken, 99), 1, "ms");
+    let measured = measured.noting(format!("median {:.1}", share(&taken, 50)));
+    let name = format!("a join {meanwhile}, p99: a join alone and one exchange more");
+    figures.at_most(name, measured, alone + turn_ms);
+    let releases = releases.await.expect("no panic");
+    let measured = Measured::new(share(&releases, 99), 1, "ms");
+    let measured = measured.noting(format!("of {}", releases.len()));
+    figures.at_most(format!("a release command {meanwhile}, p99"), measured, RELEASE_MS);
+}
+
+/// Everybody's wait for a number in milliseconds, from when they came.
+async fn arrivals(nodes: &Nodes, rate: u64, time: Duration) -> Vec<f64> {
+    let began = tokio::time::Instant::now();
+    let steps = (time.as_nanos() / STEP.as_nanos()) as u32;
+    let each = (rate as f64 * STEP.as_secs_f64()) as usize;
+    let mut joining = JoinSet::new();
+    for step in 0..steps {
+        let due = began + STEP * step;
+        sleep_until(due).await;
+        for nth in 0..each {
+            let room = nodes[nth % nodes.len()].clone();
+            joining.spawn(async move {
+                room.join(None).await.expect("an answer");
+                ms(due.elapsed())
+            });
+        }
+    }
+    joining.join_all().await
+}
+
+/// Those who wait ask where they stand; nothing of that goes to Redis but who was heard of.
+async fn polls(redis: &Redis, nodes: &Nodes, extent: &Extent, figures: &mut Figures) {
+    let epoch = nodes[0].view().counts().epoch;
+    let people = nodes[0].view().counts().issued;
+    let before = redis.spent_so_far();
+    let began = tokio::time::Instant::now();
+    let steps = (extent.time.as_nanos() / STEP.as_nanos()) as u32;
+    let each = (extent.polls as f64 * STEP.as_secs_f64()) as u64;
+    let mut answered = 0_u64;
+    for step in 0..steps {
+        sleep_until(began + STEP * step).await;
+        for nth in 0..each {
+            let number = 1 + (u64::from(step) * each + nth) * 7_919 % people;
+            let room = &nodes[(nth % 2) as usize];
+            answered += u64::from(room.view().position(number).is_some());
+            room.seen(Proof { epoch, number });
+        }
+    }
+    assert!(answered > 0, "they have positions");
+    let seconds = began.elapsed().as_secs_f64();
+    let calls = redis.spent_so_far().calls - before.calls;
+    let measured = Measured::new(calls / seconds / nodes.len() as f64, 1, "a second");
+    let polls = grouped(extent.polls);
+    figures.at_most(format!("Redis calls of a node with {polls} polls a second"), measured, CALLS);
+}
+
+fn ms(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
+}

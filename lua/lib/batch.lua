@@ -1,0 +1,75 @@
+-- What the node says: ARGV, read whole before anything is written.
+--
+-- Owns the shapes of the arguments; src/store/redis/wire.rs writes them. Touches no key.
+--
+--   ARGV[1]  msgpack, whole numbers: layout, wall_ms, run (0 0: the server's own), sequence, epoch,
+--            known: epoch, issued, released, lapsed, taken; have: run, bits, express, ended, settings;
+--            report (0 none, 1 there is one, 2 and it says paused); the first places of the next two and
+--            of ARGV[6]
+--   ARGV[2]  the node, 16 bytes
+--   ARGV[3]  the offer: empty; or its version in 20 digits and the settings as JSON; or "!" and what is
+--            wrong with them
+--   ARGV[4]  msgpack, lists of whole numbers, pairs one after the other: marks, present, leaves,
+--            ends (number, why), renewals (number, admitted_ms), returns, vouched, claims,
+--            commands (kind, count), joins (how many, or -1: the next of ARGV[5]),
+--            of the report: express (number, place), called, ended (number, why); spends
+--   ARGV[5]  keyed joins: a byte that says which keys follow (1 once, 2 idempotency, 4 address,
+--            8 device, 16 user, 32 proof), then 16 bytes each
+--   ARGV[6]  marks beyond those above, as bits: the highest bit of the first byte is the first place
+--   ARGV[7]  the report's live, likewise
+--   ARGV[8]  the report's used, likewise
+
+local KEYED = { 'once', 'idempotency', 'address', 'device', 'user', 'proof' }
+
+local function offer(text)
+  if text == '' then
+    return nil
+  end
+  if text:sub(1, 1) == '!' then
+    return { problems = text:sub(2) }
+  end
+  return { version = text:sub(1, 20), text = text:sub(21) }
+end
+
+local function keyed(bytes)
+  local joins, at = {}, 1
+  while at <= #bytes do
+    local flags, one = bytes:byte(at), {}
+    at = at + 1
+    for _, name in ipairs(KEYED) do
+      if flags % 2 == 1 then
+        one[name] = bytes:sub(at, at + 15)
+        at = at + 16
+      end
+      flags = floor(flags / 2)
+    end
+    joins[#joins + 1] = one
+  end
+  return joins
+end
+
+function batch.read()
+  local head, lists = cmsgpack.unpack(ARGV[1]), cmsgpack.unpack(ARGV[4])
+  batch.wall_ms, batch.run, batch.sequence, batch.epoch = head[2], head[3], head[4], head[5]
+  batch.known =
+    { epoch = head[6], issued = head[7], released = head[8], lapsed = head[9], taken = head[10] }
+  batch.have =
+    { run = head[11], bits = head[12], express = head[13], ended = head[14], settings = head[15] }
+  batch.node, batch.offer, batch.keyed = ARGV[2], offer(ARGV[3]), keyed(ARGV[5])
+  batch.marks, batch.present, batch.leaves, batch.ends = lists[1], lists[2], lists[3], lists[4]
+  batch.renewals, batch.returns, batch.vouched = lists[5], lists[6], lists[7]
+  batch.claims, batch.commands, batch.joins, batch.spends = lists[8], lists[9], lists[10], lists[14]
+  batch.mark_bits, batch.mark_from = ARGV[6], head[17]
+  if head[16] > 0 then
+    batch.report = {
+      paused = head[16] == 2,
+      live = ARGV[7],
+      live_from = head[18],
+      used = ARGV[8],
+      used_from = head[19],
+      express = lists[11],
+      called = lists[12],
+      ended = lists[13],
+    }
+  end
+end

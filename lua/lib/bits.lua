@@ -1,0 +1,254 @@
+-- Bitmaps indexed by place.
+--
+-- Owns live, used, seen:0 .. seen:2 and, for work in between, tmp:0 and tmp:1. Knows nothing of what a bit
+-- means. Bit i of a string is place base + i, in Redis's order: the first is the highest of its byte.
+-- Places below base are zero and stay so.
+--
+-- Single bits are read and written in words of 32 places that are kept in a table and reach Redis together,
+-- before the next command about a range or at the end: a thousand neighbours are 32 words in one command.
+
+local WORD = 32
+
+-- What each bit of a word is worth.
+local WORTH = {}
+for i = 0, WORD - 1 do
+  WORTH[i] = 2 ^ (WORD - 1 - i)
+end
+
+-- A word's place in a string, for BITFIELD.
+local function offset(word)
+  return string.format('#%d', word)
+end
+
+function bits.open(name)
+  return { key = key[name], words = {}, dirty = {}, pending = false }
+end
+
+-- Sends what is pending.
+function bits.flush(map)
+  if not map.pending then
+    return
+  end
+  local args, count = {}, 0
+  for word in pairs(map.dirty) do
+    args[count + 1], args[count + 2], args[count + 3], args[count + 4] =
+      'SET', 'u32', offset(word), number.text(map.words[word])
+    count = count + 4
+  end
+  many('BITFIELD', map.key, args)
+  map.dirty, map.pending = {}, false
+end
+
+-- The same, and forgets what was read: many bits are about to change.
+local function settle(map)
+  bits.flush(map)
+  map.words = {}
+end
+
+-- Reads many single bits at once, to be asked for later.
+function bits.look(map, places)
+  local args, wanted, count = {}, {}, 0
+  local words, base, issued = map.words, line.base, line.issued
+  for _, place in ipairs(places) do
+    local word = floor((place - base) / WORD)
+    if place >= base and place <= issued and not words[word] then
+      args[count + 1], args[count + 2], args[count + 3] = 'GET', 'u32', offset(word)
+      count = count + 3
+      wanted[#wanted + 1], words[word] = word, 0
+    end
+  end
+  for i, value in ipairs(many('BITFIELD_RO', map.key, args)) do
+    words[wanted[i]] = value
+  end
+end
+
+-- The word of a place, its value, and what the place's bit is worth in it.
+local function find(map, place)
+  local index = place - line.base
+  local word = floor(index / WORD)
+  local value = map.words[word]
+  if not value then
+    value = call('BITFIELD_RO', map.key, 'GET', 'u32', offset(word))[1]
+    map.words[word] = value
+  end
+  return word, value, WORTH[index % WORD]
+end
+
+-- Whether a bit is set.
+function bits.get(map, place)
+  if place < line.base then
+    return false
+  end
+  local _, value, worth = find(map, place)
+  return value % (2 * worth) >= worth
+end
+
+-- Sets or clears a bit; whether that changed anything.
+local function put(map, place, bit)
+  if place < line.base then
+    return false
+  end
+  local word, value, worth = find(map, place)
+  if (value % (2 * worth) >= worth) == bit then
+    return false
+  end
+  map.words[word], map.dirty[word], map.pending = bit and value + worth or value - worth, true, true
+  return true
+end
+
+function bits.set(map, place)
+  return put(map, place, true)
+end
+
+function bits.clear(map, place)
+  return put(map, place, false)
+end
+
+-- Sets or clears a range: whole bytes at once, odd bits at the ends.
+local function fill(map, low, high, bit)
+  local from, upto = low - line.base, high - line.base
+  local function field(offset, width)
+    if width > 0 then
+      call('BITFIELD', map.key, 'SET', 'u' .. width, offset, bit * (2 ^ width - 1))
+    end
+  end
+  local first, after = math.ceil(from / 8), floor((upto + 1) / 8)
+  if first >= after then
+    return field(from, upto - from + 1)
+  end
+  field(from, first * 8 - from)
+  field(after * 8, upto + 1 - after * 8)
+  call('SETRANGE', map.key, first, string.rep(string.char(bit * 255), after - first))
+end
+
+-- The last place that a bitmap holds a bit for.
+local function last_place(map)
+  return line.base + call('STRLEN', map.key) * 8 - 1
+end
+
+function bits.set_range(map, low, high)
+  low = max(low, line.base)
+  if low <= high then
+    settle(map)
+    fill(map, low, high, 1)
+  end
+end
+
+function bits.clear_range(map, low, high)
+  settle(map)
+  low, high = max(low, line.base), min(high, last_place(map))
+  if low <= high then
+    fill(map, low, high, 0)
+  end
+end
+
+-- How many bits of a range are set.
+function bits.count(map, low, high)
+  low = max(low, line.base)
+  if low > high then
+    return 0
+  end
+  bits.flush(map)
+  return call('BITCOUNT', map.key, low - line.base, high - line.base, 'BIT')
+end
+
+-- The first set bit of a range, or nil.
+function bits.first_one(map, low, high)
+  low = max(low, line.base)
+  if low > high then
+    return nil
+  end
+  bits.flush(map)
+  local found = call('BITPOS', map.key, 1, low - line.base, high - line.base, 'BIT')
+  if found >= 0 then
+    return line.base + found
+  end
+end
+
+-- The last set bit of a range in which there is one: Redis has no command for it, so the range is halved.
+function bits.last_one(map, low, high)
+  if bits.get(map, high) then
+    return high
+  end
+  while low < high do
+    local middle = math.ceil((low + high) / 2)
+    local found = bits.first_one(map, middle, high)
+    low, high = found or low, found and high or middle - 1
+  end
+  return low
+end
+
+-- map := map OR other
+function bits.unite(map, other)
+  settle(map)
+  bits.flush(other)
+  call('BITOP', 'OR', map.key, map.key, other.key)
+end
+
+-- map := one OR two OR three
+function bits.any(map, one, two, three)
+  bits.wipe(map)
+  for _, other in ipairs({ one, two, three }) do
+    bits.flush(other)
+  end
+  call('BITOP', 'OR', map.key, one.key, two.key, three.key)
+end
+
+-- map := map AND other
+function bits.keep(map, other)
+  settle(map)
+  bits.flush(other)
+  call('BITOP', 'AND', map.key, map.key, other.key)
+end
+
+-- map := one XOR other
+function bits.differ(map, one, other)
+  settle(map)
+  bits.flush(one)
+  bits.flush(other)
+  call('BITOP', 'XOR', map.key, one.key, other.key)
+end
+
+-- map := map AND NOT other. NOT alone would end with the string.
+function bits.subtract(map, other, tmp)
+  settle(map)
+  bits.flush(other)
+  call('BITOP', 'AND', tmp.key, map.key, other.key)
+  bits.differ(map, map, tmp)
+end
+
+-- map := the bits of a string whose first is the place `from`, a multiple of 8, between low and high.
+function bits.lay(map, bytes, from, low, high)
+  bits.wipe(map)
+  if from < line.base then
+    bytes, from = bytes:sub((line.base - from) / 8 + 1), line.base
+  end
+  bytes = bytes:sub(1, max(floor((high - from) / 8) + 1, 0))
+  if #bytes > 0 then
+    call('SETRANGE', map.key, (from - line.base) / 8, bytes)
+    bits.clear_range(map, line.base, low - 1)
+    bits.clear_range(map, high + 1, last_place(map))
+  end
+end
+
+-- The bytes from a place, base + a multiple of 8, to another.
+function bits.copy(map, from, upto)
+  bits.flush(map)
+  return call('GETRANGE', map.key, (from - line.base) / 8, floor((upto - line.base) / 8))
+end
+
+function bits.wipe(map)
+  call('UNLINK', map.key)
+  map.words, map.dirty, map.pending = {}, {}, false
+end
+
+-- Forgets the places below `base`, which is about to move there.
+function bits.drop_below(map, base)
+  settle(map)
+  local rest = call('GETRANGE', map.key, (base - line.base) / 8, -1)
+  if #rest > 0 then
+    call('SET', map.key, rest)
+  else
+    call('UNLINK', map.key)
+  end
+end

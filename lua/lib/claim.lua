@@ -1,0 +1,141 @@
+-- A visitor shows up: seen, back, or wanting in.
+--
+-- Owns what a sign of life does to a place. Touches keys only through bits and scores. What becomes of
+-- somebody is a code, or the terms of a pass: { admitted_ms, issued_ms, expires_ms }.
+
+claim.WAITING, claim.ADMITTED, claim.UNKNOWN, claim.STALE = 0, 1, 2, 3
+claim.OVER_PASSED, claim.OVER_USED, claim.OVER_ENDED = 4, 5, 5 -- + why: 6 to 10
+claim.INSIDE = 11 -- and the terms
+
+-- An ordinary visitor was heard of.
+function claim.mark(place)
+  if not state.given(place) or place < line.base then
+    return
+  end
+  bits.set(state.seen(), place)
+  if place > line.released and not bits.get(line.used, place) and bits.set(line.live, place) then
+    line.waiting = line.waiting + 1
+  end
+end
+
+-- Many ordinary visitors were heard of, as bits.
+function claim.mark_all(bytes, from)
+  local tmp, after = line['tmp:0'], line.released + 1
+  bits.lay(tmp, bytes, from, max(line.base, 1), line.issued)
+  bits.unite(state.seen(), tmp)
+  bits.clear_range(tmp, line.base, line.released)
+  if bits.first_one(line.used, after, line.issued) then
+    bits.subtract(tmp, line.used, line['tmp:1'])
+  end
+  bits.unite(line.live, tmp)
+  line.waiting = bits.count(line.live, after, line.issued) + line.express.size
+end
+
+-- To the head, once: `used` says that it was.
+local function late_return(n)
+  if express.len() < express.MAX then
+    bits.set(line.used, n)
+    express.wait(n, line.released)
+    line.waiting = line.waiting + 1
+  end
+  return claim.WAITING
+end
+
+-- Somebody is here again. `vouched`: a node that was cut off saw them in time.
+function claim.come_back(n, vouched)
+  if not state.given(n) then
+    return claim.UNKNOWN
+  end
+  local seat = session.seat(n)
+  if seat then
+    return session.claim_again(n, seat)
+  end
+  local why = session.ending(n)
+  if why then
+    return session.resume(n, why)
+  end
+  if express.contains(n) then
+    express.mark(n)
+    return scores.get(line.called, n) and claim.ADMITTED or claim.WAITING
+  end
+  if n < line.base then
+    return claim.OVER_PASSED
+  end
+  if bits.get(line.used, n) then
+    return claim.OVER_USED
+  end
+  claim.mark(n)
+  if n > line.released then
+    return claim.WAITING
+  end
+  if bits.get(line.live, n) then
+    return claim.ADMITTED
+  end
+  if n > line.lapsed or vouched then
+    return late_return(n)
+  end
+  return claim.OVER_PASSED
+end
+
+-- Takes somebody out of the line, wherever they stand in it; whether their turn had come.
+function claim.take_out(n)
+  if express.contains(n) then
+    local called = scores.get(line.called, n) and true or false
+    if scores.get(line.express, n) then
+      line.waiting = line.waiting - 1
+    end
+    express.remove(n)
+    return called
+  end
+  if not bits.clear(line.live, n) then
+    return false
+  end
+  if n > line.released then
+    line.waiting = line.waiting - 1
+    return false
+  end
+  line.claimable = line.claimable - 1
+  return true
+end
+
+local function enter(n, comes_back)
+  claim.take_out(n)
+  bits.set(line.used, n)
+  return session.enter(n, comes_back)
+end
+
+-- Somebody wants in.
+function claim.claim(n)
+  local claimed = claim.come_back(n, false)
+  return claimed == claim.ADMITTED and enter(n, true) or claimed
+end
+
+-- Lets in those of the batch's claims whose turn came in this very exchange.
+function claim.enter_claims(epoch, claims)
+  for i, n in ipairs(batch.claims) do
+    if claims[i] == claim.WAITING then
+      claims[i] = line.epoch == epoch and claim.claim(n) or claim.STALE
+    end
+  end
+end
+
+-- Lets in those of the batch's newcomers whose turn came in this very exchange, as far as the budget goes.
+function claim.enter_joins(joins)
+  local left = budget.next()
+  for _, joined in ipairs(joins) do
+    if joined.first then
+      local last = min(joined.first + joined.count - 1, line.released, joined.first + left - 1)
+      local numbers = {}
+      for n = joined.first, last do
+        numbers[#numbers + 1] = n
+      end
+      bits.look(line.live, numbers)
+      bits.look(line.used, numbers)
+      for _, n in ipairs(numbers) do
+        joined.terms = enter(n, joined.once)
+      end
+      joined.entered = #numbers
+      left = left - #numbers
+    end
+  end
+end

@@ -1,0 +1,101 @@
+-- The head of the line: visitors with a place of their own, kept one by one.
+--
+-- Owns the meaning of four sorted sets: express is number -> place of whoever waits, strayed the same of
+-- whoever is away, called number -> when it was called, present number -> when somebody of express or called
+-- was last heard of.
+
+-- 10,000 of them are a megabyte, and ten milliseconds to tell a node of.
+express.MAX = 10000
+-- Lists of this kind go to the nodes no more often than this.
+local PUBLISH_MS = 1000
+
+function express.contains(n)
+  return express.len() > 0
+    and (scores.get(line.called, n) or scores.get(line.express, n) or scores.get(line.strayed, n))
+end
+
+function express.len()
+  return line.express.size + line.strayed.size + line.called.size
+end
+
+-- Reads where these numbers are at once; the numbers.
+function express.look(numbers)
+  for _, set in ipairs({ line.express, line.strayed, line.called, line.present }) do
+    scores.look(set, numbers)
+  end
+  return numbers
+end
+
+-- Puts somebody into express, heard of now.
+function express.wait(n, place)
+  scores.remove(line.strayed, n)
+  scores.insert(line.express, n, place)
+  scores.insert(line.present, n, line.clock_ms)
+  line.head_changed = 1
+end
+
+-- It is their turn.
+function express.call(n)
+  scores.remove(line.express, n)
+  scores.remove(line.strayed, n)
+  scores.insert(line.called, n, line.clock_ms)
+  if not scores.get(line.present, n) then
+    scores.insert(line.present, n, line.clock_ms) -- Being called is no sign of life.
+  end
+  line.head_changed = 1
+end
+
+function express.remove(n)
+  scores.remove(line.express, n)
+  scores.remove(line.strayed, n)
+  scores.remove(line.called, n)
+  scores.remove(line.present, n)
+  line.head_changed = 1
+end
+
+-- Everybody here was just heard of.
+function express.heard_all()
+  scores.level(line.present, line.clock_ms)
+end
+
+-- One of the head was heard of.
+function express.mark(n)
+  local place = scores.get(line.strayed, n)
+  if place then
+    express.wait(n, place)
+    line.waiting = line.waiting + 1
+  elseif scores.get(line.present, n) then
+    scores.insert(line.present, n, line.clock_ms)
+  end
+end
+
+-- Those of the head who have been silent for as long as anybody in the bitmaps can be before a sweep
+-- notices it.
+function express.notice_strays()
+  local most = budget.next()
+  if line.clock_ms < config.silence_ms then
+    return
+  end
+  local silent = scores.due(line.present, line.clock_ms - config.silence_ms, most)
+  silent = budget.found(silent, most)
+  for _, n in ipairs(express.look(silent)) do
+    local place = scores.get(line.express, n)
+    express.remove(n)
+    if not place then
+      sweep.no_shows(1)
+    else
+      line.waiting, line.dropped = line.waiting - 1, line.dropped + 1
+      if config.keep then
+        scores.insert(line.strayed, n, place)
+      end
+    end
+  end
+end
+
+-- Counts a version, at most once a second.
+function express.publish()
+  if line.head_changed == 1 and line.clock_ms - line.head_published_ms >= PUBLISH_MS then
+    line.head_version, line.head_changed = line.head_version + 1, 0
+    line.head_published_ms = line.clock_ms
+  end
+end

@@ -1,0 +1,240 @@
+-- Whose turn it is, and how many at a time.
+--
+-- Owns the bucket, the frontier `released`, and releases: what was released when, an entry a second. From it
+-- come claim windows and the honest rate. An entry's score is its second, its member three numbers of six
+-- bytes: second, released, turns.
+
+-- How far back the honest rate looks.
+local RATE_SPAN_MS = 600000
+-- No more is owed than this: 2^51.
+local OWED_MAX = 2251799813685248
+
+local SHAPE = '>I6I6I6'
+
+local function entry(member)
+  local second, released, turns = struct.unpack(SHAPE, member)
+  return { second = second, released = released, turns = turns }
+end
+
+-- The last second that had ended `ago_ms` before now.
+local function ago(ago_ms)
+  if line.clock_ms >= ago_ms then
+    local second = number.div(line.clock_ms - ago_ms, 1000) - 1
+    local found =
+      call('ZRANGE', key.releases, second, '-inf', 'BYSCORE', 'REV', 'LIMIT', 0, 1)
+    if found[1] then
+      return entry(found[1])
+    end
+  end
+  return { released = line.before_released, turns = line.before_turns }
+end
+
+-- Nothing was released.
+function release.wipe()
+  call('UNLINK', key.releases)
+  line.before_second, line.before_released, line.before_turns = 0, 0, 0
+end
+
+-- A pace was set: whole turns stay turns.
+function release.change_pace(before)
+  local pace = config.pace
+  if (pace and pace.name) == (before and before.name) then
+    return
+  end
+  if not pace then
+    line.credit, line.owed, line.next_batch_ms = 0, 0, 0
+    return
+  end
+  local turns, owed = pace.depth, 0
+  if before then
+    turns, owed = number.div(line.credit, before.cost), number.div(line.owed, before.cost)
+  end
+  line.credit = min(turns, pace.depth) * pace.cost
+  line.owed = min(owed * pace.cost, OWED_MAX)
+  line.next_batch_ms = pace.interval_ms and line.clock_ms + pace.interval_ms or 0
+end
+
+-- So many turns are to come back.
+function release.owe(turns)
+  if config and config.pace then
+    line.owed = min(line.owed + turns * config.pace.cost, OWED_MAX)
+  end
+end
+
+function release.refill(elapsed_ms)
+  local pace = config.pace
+  if not pace then
+    return
+  end
+  if pace.count then
+    -- A bucket that was full when the last exchange ended held nobody up, and gains nothing.
+    if line.credit < pace.depth * pace.cost then
+      local fresh = pace.count * elapsed_ms
+      local back = min(line.owed, floor(fresh / 2))
+      line.owed, line.credit = line.owed - back, line.credit + fresh + back
+    end
+  elseif line.clock_ms >= line.next_batch_ms then
+    if line.credit > 0 then
+      line.owed = 0
+    end
+    local back = min(line.owed, floor(pace.depth / 2))
+    line.owed, line.credit = line.owed - back, pace.depth + back
+    local late = number.div(line.clock_ms - line.next_batch_ms, pace.interval_ms)
+    line.next_batch_ms = line.next_batch_ms + (late + 1) * pace.interval_ms
+  end
+end
+
+-- Turns the pace allows now.
+local function by_pace()
+  local pace = config.pace
+  if line.paused == 1 or config.mode == 'hold' or config.mode == 'closed' then
+    return 0
+  end
+  if not pace then
+    return math.huge
+  end
+  return pace.count == 0 and 0 or number.div(line.credit, pace.cost)
+end
+
+-- Turns that may be given now.
+function release.allowance()
+  return min(by_pace(), state.free_seats())
+end
+
+-- Steps that are left for turns, by hand and by pace.
+local steps = 0
+
+-- So many there are.
+function release.begin(most)
+  steps = most
+end
+
+-- Calls the next `wanted` who are here, in the order of their places, express first where a place is the
+-- same. How many there were, and how many of them from express. A step goes to the next live place and over as
+-- many as are wanted.
+local function give(wanted)
+  if wanted <= 0 or line.waiting == 0 or steps == 0 then
+    return 0, 0
+  end
+  local head, at = scores.first(line.express, min(wanted, steps)), 1 -- nobody joins it meanwhile
+  local ordinary, called, cursor, last = 0, 0, line.released, nil
+  while wanted > 0 and steps > 0 do
+    local place = bits.first_one(line.live, cursor + 1, line.issued)
+    local first = head[at]
+    local before = first and scores.get(line.express, first)
+    if first and (not place or before <= place) then
+      express.call(first)
+      at, called, wanted = at + 1, called + 1, wanted - 1
+    elseif not place then
+      break
+    else
+      local high = min(first and before - 1 or line.issued, place + wanted - 1)
+      local count = bits.count(line.live, place, high)
+      last, cursor = place, high
+      ordinary, wanted = ordinary + count, wanted - count
+    end
+    steps = steps - 1
+  end
+  if last then
+    line.released = bits.last_one(line.live, last, cursor)
+  end
+  line.claimable = line.claimable + ordinary
+  line.waiting = line.waiting - ordinary - called
+  line.turns = line.turns + ordinary + called
+  return ordinary + called, called
+end
+
+-- Calls as many as may be called, in the steps that are left; how many steps are left then.
+function release.by_pace()
+  local wanted, pace = release.allowance(), config.pace
+  local count = give(wanted)
+  if pace then
+    line.credit = line.credit - count * pace.cost
+    if pace.count and line.credit >= pace.depth * pace.cost then
+      line.owed, line.credit = 0, pace.depth * pace.cost
+    end
+  end
+  if steps == 0 and count < wanted and line.waiting > 0 then
+    budget.backlog = true
+  end
+  return steps
+end
+
+-- An operator calls so many, whatever rate, pause and hold say; never beyond the seats. How many came, how
+-- many of them from express, the frontier before and now.
+function release.by_hand(wanted)
+  local after = line.released
+  if config.mode == 'closed' then
+    wanted = 0
+  end
+  local count, called = give(min(wanted, state.free_seats()))
+  return { count, called, after, line.released }
+end
+
+-- Notes where the frontier is, if it moved.
+function release.record()
+  local last = call('ZRANGE', key.releases, -1, -1)[1]
+  local stood = last and entry(last)
+    or { released = line.before_released, turns = line.before_turns }
+  if stood.released == line.released and stood.turns == line.turns then
+    return
+  end
+  local second = number.div(line.clock_ms, 1000)
+  if stood.second == second then
+    call('ZREM', key.releases, last)
+  end
+  call('ZADD', key.releases, second, struct.pack(SHAPE, second, line.released, line.turns))
+end
+
+-- Forgets up to MAX_ITEMS seconds that nobody asks about any more.
+local function forget(keep_ms)
+  if line.clock_ms < keep_ms then
+    return
+  end
+  local last = number.div(line.clock_ms - keep_ms, 1000) - 1
+  local over = call('ZRANGE', key.releases, '-inf', last, 'BYSCORE', 'LIMIT', 0, MAX_ITEMS)
+  if #over > 0 then
+    local newest = entry(over[#over])
+    line.before_second, line.before_released = newest.second, newest.released
+    line.before_turns = newest.turns
+    call('ZREMRANGEBYRANK', key.releases, 0, #over - 1)
+  end
+end
+
+-- Moves `lapsed`; how many were still expected.
+function release.lapse_to(place)
+  local count = bits.count(line.live, line.lapsed + 1, place)
+  if count > 0 then
+    bits.clear_range(line.live, line.lapsed + 1, place)
+  end
+  line.claimable, line.lapsed = line.claimable - count, place
+  return count
+end
+
+-- Ends the claim windows that are over.
+function release.lapse()
+  local window_ms = config.claim_window_ms
+  local upto = ago(window_ms).released
+  if upto > line.lapsed then
+    sweep.no_shows(release.lapse_to(upto))
+  end
+  forget(max(window_ms, RATE_SPAN_MS))
+  local most = budget.next()
+  if line.clock_ms >= window_ms then
+    local late = scores.due(line.called, line.clock_ms - window_ms, most)
+    for _, n in ipairs(express.look(budget.found(late, most))) do
+      express.remove(n)
+      sweep.no_shows(1)
+    end
+  end
+  most = budget.next()
+  local strayed = scores.due(line.strayed, line.lapsed, most)
+  for _, n in ipairs(express.look(budget.found(strayed, most))) do
+    express.remove(n)
+  end
+end
+
+-- Turns given up to one and up to ten minutes ago.
+function release.turns_ago()
+  return ago(60000).turns, ago(RATE_SPAN_MS).turns
+end

@@ -1,0 +1,206 @@
+-- What the node is told.
+--
+-- Owns the shapes of the reply, and the hashes nodes and answers: what each node was last told, in case it
+-- did not hear it. src/store/redis/wire.rs reads the reply.
+--
+--   [1] msgpack, whole numbers: taken (0 applied, 1 repeated, 2 superseded, 3 settling, 4 unconfigured),
+--       left_ms, run, wall_ms; epoch, clock_ms, issued, released, lapsed, waiting, admitted, inside, missing,
+--       paused, turns, turns_1m, turns_10m, turns_since_ms, entered, completed, no_shows, dropped,
+--       last_entry_ms, nodes, swept_by in six, six and four bytes, swept_ms, backlog; then bits version, from,
+--       head version and serial of the settings: 0 0 0 0 for what is not newer than the node has
+--   [2] msgpack: { what became of the offer, { whole numbers } }; the numbers are, for leaves, ends, renewals,
+--       returns, vouched, claims, commands, joins and spends, how many there are and then each, see below
+--   [3] endings after the last one the node has: number and 8 x serial + why
+--   [4] live from `from` on, [5] used from `from` on
+--   [6] express, [7] strayed: number and place. [8] called: number and when
+--   [9] the settings in force as JSON
+--
+-- [3] and [6] to [8] are six bytes of a number and a score in digits, between spaces.
+--
+--   leave, end, spend          0 freed, 1 already, 2 unknown, 3 stale
+--   renewal, return, vouched,  0 waiting, 1 admitted, 2 unknown, 3 stale, 4 passed, 5 used, 5 + why ended,
+--     claim                    11 inside and admitted_ms, issued_ms, expires_ms
+--   command                    0 done, 1 released and count, from express, after, upto
+--   join                       0 given and epoch, first, count, entered, joined_ms, and 0, or 1 and terms
+--                              1 already and epoch, number, joined_ms, proven, standing
+--                              2 full, 3 closed, 4 limited and subject (0 address, 1 device, 2 user), retry_ms
+--   why                        1 completed, 2 left, 3 revoked, 4 idle, 5 capped
+--   standing                   0 unknown, 1 waiting, 2 away, 3 admitted, 4 active, 5 completed, 6 passed,
+--                              7 used, 7 + why ended
+
+reply.APPLIED, reply.REPEATED, reply.SUPERSEDED, reply.SETTLING, reply.UNCONFIGURED = 0, 1, 2, 3, 4
+
+local NODE = '>I8I6' -- sequence, heard_ms
+-- A node that has been silent this long will not repeat its last batch.
+local NODE_MEMORY_MS = 3600000
+-- One that was silent for this long at a sweep is not counted.
+local NODE_SILENT_MS = 60000
+local UUID = '>I6I6I4'
+
+-- When the node that speaks was last heard of; nil if it never was.
+local heard_before
+
+-- The last sequence of the node that speaks.
+function reply.last_sequence()
+  local found, sequence = call('HGET', key.nodes, batch.node), 0
+  if found then
+    sequence, heard_before = struct.unpack(NODE, found)
+  end
+  return sequence
+end
+
+-- This node has swept. Forgets nodes that have been silent for an hour, and counts those heard of in the
+-- last minute.
+function reply.swept()
+  local found = call('HGETALL', key.nodes)
+  line.swept_by, line.swept_ms, line.nodes_heard = batch.node, line.clock_ms, 0
+  for i = 1, #found, 2 do
+    local _, heard_ms = struct.unpack(NODE, found[i + 1])
+    if heard_ms + NODE_SILENT_MS > line.clock_ms then
+      line.nodes_heard = line.nodes_heard + 1
+    elseif heard_ms + NODE_MEMORY_MS <= line.clock_ms then
+      call('HDEL', key.nodes, found[i])
+      call('HDEL', key.answers, found[i])
+    end
+  end
+end
+
+-- The numbers that answer a batch's items, one after the other.
+local tape, length = {}, 0
+
+local function put(value)
+  length = length + 1
+  tape[length] = value
+end
+
+local function put_all(values)
+  for i = 1, #values do
+    put(values[i])
+  end
+end
+
+local function put_claimed(claimed)
+  if type(claimed) == 'table' then
+    put(claim.INSIDE)
+    put_all(claimed)
+  else
+    put(claimed)
+  end
+end
+
+local function put_commanded(commanded)
+  if commanded == 0 then
+    put(0)
+  else
+    put(1)
+    put_all(commanded)
+  end
+end
+
+local function put_joined(joined)
+  if joined.first then
+    put_all({ 0, joined.epoch, joined.first, joined.count, joined.entered, line.wall_ms })
+    put(joined.terms and 1 or 0)
+    put_all(joined.terms or {})
+  elseif joined.number then
+    put_all({ 1, joined.epoch, joined.number, joined.joined_ms })
+    put(joined.proven and 1 or 0)
+    put(joined.standing)
+  else
+    put(joined.code)
+    if joined.code == join.LIMITED then
+      put(joined.subject)
+      put(joined.retry_ms)
+    end
+  end
+end
+
+-- The answers to a batch's items, packed.
+local function packed(answers)
+  local function list(items, each)
+    items = items or {}
+    put(#items)
+    for _, item in ipairs(items) do
+      each(item)
+    end
+  end
+  list(answers.leaves, put)
+  list(answers.ends, put)
+  list(answers.renewals, put_claimed)
+  list(answers.returns, put_claimed)
+  list(answers.vouched, put_claimed)
+  list(answers.claims, put_claimed)
+  list(answers.commands, put_commanded)
+  list(answers.joins, put_joined)
+  list(answers.spends, put) -- last: what layout 1 kept ends before them
+  return cmsgpack.pack({ answers.offered, tape })
+end
+
+-- Remembers what the node is told; what it is told if it was told before.
+local function remember(answers, last)
+  if batch.sequence > last then
+    local told = packed(answers)
+    if not heard_before or heard_before + NODE_SILENT_MS <= line.swept_ms then
+      line.nodes_heard = line.nodes_heard + 1
+    end
+    call('HSET', key.nodes, batch.node, struct.pack(NODE, batch.sequence, line.clock_ms))
+    call('HSET', key.answers, batch.node, told)
+    return reply.APPLIED, told
+  end
+  if batch.sequence == last then
+    return reply.REPEATED, call('HGET', key.answers, batch.node) or packed(answers)
+  end
+  return reply.SUPERSEDED, packed(answers)
+end
+
+-- What is newer than the node has: put into the reply; its versions.
+local function update(told)
+  local have = batch.have
+  if have.run ~= line.run then
+    have = { bits = 0, express = 0, ended = 0, settings = 0 }
+  end
+  local version, from, head, serial = 0, 0, 0, 0
+  if have.ended < line.ended_serial then
+    told[3] = scores.told(line.ended, (have.ended + 1) * 8, MAX_TOLD)
+  end
+  if have.bits ~= line.bits_version then
+    version, from = line.bits_version, number.div(line.lapsed, 64) * 64
+    told[4] = bits.copy(line.live, from, line.issued)
+    told[5] = bits.copy(line.used, from, line.issued)
+  end
+  if have.express ~= line.head_version then
+    head = line.head_version
+    told[6] = scores.told(line.express, '-inf', -1)
+    told[7] = scores.told(line.strayed, '-inf', -1)
+    told[8] = scores.told(line.called, '-inf', -1)
+  end
+  if config and have.settings ~= line.serial then
+    serial, told[9] = line.serial, line.settings
+  end
+  return { version, from, head, serial }
+end
+
+-- The whole reply. `last`: the node's last sequence, if the line went through the exchange.
+function reply.reply(taken, left_ms, answers, last)
+  local told = { '', '', '', '', '', '', '', '', '' }
+  if last then
+    taken, told[2] = remember(answers, last)
+  else
+    told[2] = packed(answers)
+  end
+  local turns_1m, turns_10m = release.turns_ago()
+  local high, middle, low = struct.unpack(UUID, line.swept_by or string.rep('\0', 16))
+  local head = {
+    taken, left_ms, line.run, line.wall_ms,
+    line.epoch, line.clock_ms, line.issued, line.released, line.lapsed,
+    line.waiting, state.admitted(), line.inside.size, line.missing, line.paused,
+    line.turns, turns_1m, turns_10m, line.opened_ms,
+    line.entered, line.completed, line.no_shows, line.dropped, line.last_entry_ms,
+    line.nodes_heard, high, middle, low, line.swept_ms, budget.backlog and 1 or 0,
+  }
+  for _, version in ipairs(update(told)) do
+    head[#head + 1] = version
+  end
+  told[1] = cmsgpack.pack(head)
+  return told
+end

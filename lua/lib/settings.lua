@@ -1,0 +1,78 @@
+-- What an operator has set, read from the JSON in which it travels and is kept.
+--
+-- Owns the names of the settings. They were judged before they were sent: whatever arrives here is in
+-- range. Touches no key.
+
+-- The defaults, for a line that has no settings yet and must know how long a pass may last.
+settings.DEFAULT = [[{"mode":"auto","pace":null,"max_active":null,"max_waiting":100000,"claim_window_ms":120000,"session_idle_ms":300000,"session_max_ms":1800000,"session_first_ms":30000,"heartbeat_timeout_ms":150000,"on_absence":"keep","ticket_max_ms":86400000,"join_limits":[]}]]
+
+-- How fast visitors are released: { cost, depth, … }; nil leaves only the seats as a limit.
+local function pace(given)
+  if not given then
+    return nil
+  end
+  if given.Rate then
+    local rate = given.Rate.rate
+    return {
+      name = table.concat({ 'rate', rate.count, rate.per_ms, given.Rate.burst }, ' '),
+      count = rate.count,
+      cost = rate.per_ms,
+      depth = given.Rate.burst,
+    }
+  end
+  local turns = given.Batch
+  return {
+    name = table.concat({ 'batch', turns.batch, turns.interval_ms, turns.windows }, ' '),
+    cost = 1,
+    depth = turns.batch,
+    interval_ms = turns.interval_ms,
+    window_ms = turns.interval_ms * turns.windows,
+  }
+end
+
+function settings.read(text)
+  local read = cjson.decode(text)
+  for name, value in pairs(read) do
+    if value == cjson.null then
+      read[name] = nil
+    end
+  end
+  read.pace = pace(read.pace)
+  read.claim_window_ms = read.pace and read.pace.window_ms or read.claim_window_ms
+  local idle, most = read.session_idle_ms, read.session_max_ms
+  read.session_ms = idle and most and min(idle, most) or idle or most or 0
+  read.idle_ms = idle or most or 0
+  read.period_ms = floor(read.heartbeat_timeout_ms / 2)
+  read.silence_ms = floor(read.heartbeat_timeout_ms * 3 / 2)
+  read.keep = read.on_absence == 'keep'
+  return read
+end
+
+-- How long a seat lasts from its last activity on, by the defaults if nothing is set yet.
+function settings.session_ms()
+  return (config or settings.read(settings.DEFAULT)).session_ms
+end
+
+-- What became of an offer, in a letter and what belongs to it: Taken, Older than the version in force,
+-- Invalid with what is wrong (judged by the node), or nothing if there was none.
+function settings.take(offer)
+  if not offer then
+    return ''
+  end
+  if offer.problems then
+    return 'I' .. offer.problems
+  end
+  if line.settings and offer.version < line.version then
+    return 'O' .. line.version
+  end
+  local old = config
+  if line.settings ~= offer.text then
+    line.serial = line.settings and line.serial + 1 or 1
+  end
+  line.version, line.settings, config = offer.version, offer.text, settings.read(offer.text)
+  release.change_pace(old and old.pace)
+  if old and old.heartbeat_timeout_ms ~= config.heartbeat_timeout_ms then
+    sweep.presume_seen()
+  end
+  return 'T'
+end

@@ -1,0 +1,221 @@
+//! Rooms as they are: counters, rates, and how long it takes. All of it from the node's view, whatever the line's length.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::access::{By, Look};
+use super::input::InRoom;
+use super::number::Figure;
+use super::refusal::{ErrorBody, Refusal};
+use super::{Admin, parts};
+use crate::clock;
+use crate::gateway::entrance::Entrance;
+use crate::line::{self, Counts, Mode, Pace, Settings, View};
+use crate::stats::{Lately, expired};
+
+/// A room as it is.
+#[derive(Serialize, ToSchema)]
+pub(super) struct Room {
+    /// As paths name it: without its tenant.
+    id: String,
+    /// Its whole name, as in tickets, logs and metrics.
+    event_id: String,
+    /// Whose it is; empty: nobody's in particular.
+    tenant_id: String,
+    /// Who is let in at all.
+    #[schema(examples("auto", "hold", "drain", "closed"))]
+    mode: &'static str,
+    /// Whether releases by rate are paused.
+    paused: bool,
+    /// Waiting and here.
+    waiting: u64,
+    /// Called, and not inside yet.
+    admitted: u64,
+    /// Inside.
+    active: u64,
+    /// Seats; null: any number.
+    max_active: Option<u64>,
+    /// How many may wait; null: any number.
+    max_waiting: Option<u64>,
+    /// Turns a second by the settings; null: no such limit.
+    #[schema(value_type = Option<f64>)]
+    rate_set: Option<Figure>,
+    /// Turns a second over the last minute.
+    #[schema(value_type = f64)]
+    rate_reached: Figure,
+    /// Joins a second over the last minute, as this node saw it.
+    #[schema(value_type = f64)]
+    join_rate: Figure,
+    /// Numbers given in this epoch.
+    joined_total: u64,
+    /// Turns given.
+    released_total: u64,
+    /// Entered.
+    admitted_total: u64,
+    /// Completed.
+    completed_total: u64,
+    /// Sessions that ended without being completed.
+    expired_total: u64,
+    /// Called, but did not come.
+    no_show_total: u64,
+    /// Fell silent in line.
+    dropped_total: u64,
+    /// Entered within the last hour, as this node saw it.
+    admissions_last_hour: u64,
+    /// When somebody last entered.
+    last_admission_at: Option<String>,
+    /// How long those waited who entered lately on this node; null: nobody has.
+    #[schema(value_type = Option<f64>)]
+    average_wait_seconds: Option<Figure>,
+    /// How long somebody would wait who joined now; null while nobody is released.
+    eta: Option<Eta>,
+    /// The generation: a reset starts another.
+    epoch: u64,
+    /// Whether the store answers: `connected` or `disconnected`.
+    store: &'static str,
+    /// Since the store last answered.
+    #[schema(value_type = Option<f64>)]
+    view_age_seconds: Option<Figure>,
+    /// The store's time.
+    server_time: String,
+}
+
+/// A range of time, in seconds from now.
+#[derive(Serialize, ToSchema)]
+pub(super) struct Eta {
+    /// The likeliest.
+    seconds: u64,
+    /// Not before.
+    low: u64,
+    /// Not after, if things go on as they have.
+    high: u64,
+}
+
+impl From<line::Eta> for Eta {
+    fn from(line::Eta { seconds, low, high }: line::Eta) -> Eta {
+        Eta { seconds, low, high }
+    }
+}
+
+/// All rooms.
+#[derive(Serialize, ToSchema)]
+pub(super) struct Rooms {
+    rooms: Vec<Room>,
+}
+
+/// The rooms
+#[utoipa::path(
+    get,
+    path = "/v1/rooms",
+    tag = "rooms",
+    params(("X-Tenant-ID" = Option<String>, Header, description = "Whose rooms; `*`: everybody's")),
+    responses((status = 200, body = Rooms), (status = 401, body = ErrorBody))
+)]
+pub(super) async fn list(State(admin): State<Arc<Admin>>, by: By<Look>) -> Json<Rooms> {
+    let rooms = admin.rooms(&by.caller.scope);
+    Json(Rooms { rooms: rooms.iter().map(|entrance| Room::of(entrance)).collect() })
+}
+
+/// One room
+#[utoipa::path(
+    get,
+    path = "/v1/rooms/{id}",
+    tag = "rooms",
+    params(("id" = String, Path, description = "Without its tenant")),
+    responses((status = 200, body = Room), (status = 404, body = ErrorBody))
+)]
+pub(super) async fn one(room: InRoom<Look>) -> Result<Json<Room>, Refusal> {
+    Ok(Json(Room::of(&room.entrance)))
+}
+
+impl Room {
+    pub(super) fn of(entrance: &Entrance) -> Room {
+        let room = &entrance.room;
+        let view = room.view();
+        let counts = *view.counts();
+        let settings = view.settings();
+        let lately = entrance.stats.lately(&counts);
+        let (tenant, id) = parts(room.name());
+        Room {
+            id: id.to_owned(),
+            event_id: room.name().to_owned(),
+            tenant_id: tenant.to_owned(),
+            mode: settings.map_or("auto", |settings| mode(settings.mode)),
+            paused: counts.paused,
+            waiting: counts.waiting,
+            admitted: counts.admitted,
+            active: counts.inside,
+            max_active: settings.and_then(|settings| settings.max_active),
+            max_waiting: settings.and_then(|settings| settings.max_waiting),
+            rate_set: settings.and_then(rate_set).map(Figure),
+            rate_reached: Figure(rate_reached(&counts)),
+            join_rate: Figure(lately.joins_per_second),
+            joined_total: counts.issued,
+            released_total: counts.turns,
+            admitted_total: counts.entered,
+            completed_total: counts.completed,
+            expired_total: expired(&counts),
+            no_show_total: counts.no_shows,
+            dropped_total: counts.dropped,
+            admissions_last_hour: lately.entered,
+            last_admission_at: (counts.last_entry_ms > 0)
+                .then(|| clock::moment(counts.last_entry_ms)),
+            average_wait_seconds: entrance.stats.average_wait().map(Figure),
+            eta: eta(&view, counts.waiting + 1),
+            epoch: counts.epoch,
+            store: store(entrance),
+            view_age_seconds: room.heard_ago().map(|ago| Figure(ago.as_secs_f64())),
+            server_time: clock::moment(room.now_ms()),
+        }
+    }
+}
+
+/// What somebody at a position may expect. Nothing, while nobody is released.
+pub(super) fn eta(view: &View, position: u64) -> Option<Eta> {
+    (!view.is_paused()).then(|| view.eta(position).into())
+}
+
+/// Whether the store answers about a room.
+pub(super) fn store(entrance: &Entrance) -> &'static str {
+    if entrance.room.is_away() { "disconnected" } else { "connected" }
+}
+
+/// The word of a mode.
+pub(super) fn mode(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Auto => "auto",
+        Mode::Hold => "hold",
+        Mode::Drain => "drain",
+        Mode::Closed => "closed",
+    }
+}
+
+/// Turns a second by the settings.
+pub(super) fn rate_set(settings: &Settings) -> Option<f64> {
+    let per_second = |count: u64, per_ms: u64| count as f64 * 1_000.0 / per_ms.max(1) as f64;
+    Some(match settings.pace? {
+        Pace::Rate { rate, .. } => per_second(rate.count, rate.per_ms),
+        Pace::Batch { batch, interval_ms, .. } => per_second(batch, interval_ms),
+    })
+}
+
+/// Turns a second over the last minute, or over a younger line's life.
+pub(super) fn rate_reached(counts: &Counts) -> f64 {
+    let age_ms = counts.clock_ms.saturating_sub(counts.turns_since_ms);
+    let span_ms = age_ms.clamp(1_000, 60_000);
+    counts.turns.saturating_sub(counts.turns_1m) as f64 * 1_000.0 / span_ms as f64
+}
+
+/// The rate to tell where there is place for one only: what is set, or else what is reached.
+pub(super) fn rate(view: &View) -> f64 {
+    view.settings().and_then(rate_set).unwrap_or_else(|| rate_reached(view.counts()))
+}
+
+/// What happened lately, for whoever tells of it under another name.
+pub(super) fn lately(entrance: &Entrance, view: &View) -> Lately {
+    entrance.stats.lately(view.counts())
+}

@@ -1,0 +1,129 @@
+//! Which call is where, and the document that says so to programs.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use axum::Router;
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use utoipa::Modify;
+use utoipa::OpenApi;
+use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::access::{By, Look};
+use super::port::MAX_BYTES;
+use super::refusal::Refusal;
+use super::{Admin, access, classic, events, line, nodes, refusal, reload, rooms, scrape, verbs};
+
+/// What the document says of itself.
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "Anteroom, for operators",
+        description = "Rooms as they are, and the verbs to steer them.",
+        license(name = "Apache-2.0", identifier = "Apache-2.0")
+    ),
+    modifiers(&Bearer),
+    security(("key" = []))
+)]
+struct Document;
+
+struct Bearer;
+
+impl Modify for Bearer {
+    fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
+        let key = SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer));
+        document.components.get_or_insert_default().add_security_scheme("key", key);
+    }
+}
+
+fn calls() -> OpenApiRouter<Arc<Admin>> {
+    OpenApiRouter::with_openapi(Document::openapi())
+        .routes(routes!(nodes::health))
+        .routes(routes!(scrape::metrics))
+        .routes(routes!(rooms::list))
+        .routes(routes!(rooms::one))
+        .routes(routes!(verbs::pause))
+        .routes(routes!(verbs::resume))
+        .routes(routes!(verbs::release))
+        .routes(routes!(verbs::reset))
+        .routes(routes!(verbs::revoke))
+        .routes(routes!(line::line))
+        .routes(routes!(line::visitor))
+        .routes(routes!(events::events))
+        .routes(routes!(nodes::nodes))
+        .routes(routes!(reload::reload))
+        .routes(routes!(classic::release))
+        .routes(routes!(classic::pause))
+        .routes(routes!(classic::metrics))
+}
+
+/// The whole port.
+pub(super) fn whole(admin: Arc<Admin>) -> Router {
+    let (router, document) = calls().split_for_parts();
+    // It never changes: made once.
+    let document: Arc<str> = document.to_json().unwrap_or_default().into();
+    let tell = move |_: By<Look>| {
+        let document = document.clone();
+        async move { ([(header::CONTENT_TYPE, "application/json")], document.to_string()) }
+    };
+    finish(router.route("/openapi.json", get(tell)), admin)
+}
+
+/// `/metrics` and `/health` alone.
+pub(super) fn metrics(admin: Arc<Admin>) -> Router {
+    let router =
+        Router::new().route("/health", get(nodes::health)).route("/metrics", get(scrape::metrics));
+    finish(router, admin)
+}
+
+fn finish(router: Router<Arc<Admin>>, admin: Arc<Admin>) -> Router {
+    router
+        .fallback(refusal::no_call)
+        .method_not_allowed_fallback(refusal::no_method)
+        .layer(middleware::from_fn_with_state(admin.clone(), access::admit))
+        .layer(middleware::from_fn(seal))
+        .route_layer(middleware::from_fn_with_state(admin.clone(), count))
+        .with_state(admin)
+}
+
+/// Nothing that is said here is anybody else's. A head that is too long is refused: hyper has read it by then, and would
+/// have refused one of twice the length.
+async fn seal(request: Request, next: Next) -> Response {
+    let lines = request.headers().iter();
+    let length: usize = lines.map(|(name, value)| name.as_str().len() + value.len()).sum();
+    let mut response = match length + request.uri().path().len() > MAX_BYTES {
+        true => {
+            let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
+            let message = format!("a head has at most {MAX_BYTES} bytes");
+            Refusal::new(status, "too_large", message).into_response()
+        }
+        false => next.run(request).await,
+    };
+    let headers = response.headers_mut();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    response
+}
+
+/// Counts calls by the path that they matched, so there are as many as there are calls.
+async fn count(
+    State(admin): State<Arc<Admin>>,
+    path: Option<MatchedPath>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let began = Instant::now();
+    let response = next.run(request).await;
+    if let Some(path) = path {
+        let endpoint = admin.node.metrics.endpoint(path.as_str());
+        endpoint.count(response.status().as_u16());
+        endpoint.took(began.elapsed());
+    }
+    response.into_response()
+}

@@ -1,0 +1,165 @@
+//! A join that the line could not be asked for: the arrival is recorded, and becomes a place with a later poll.
+//!
+//! Owns what an app is told meanwhile (`provisional`) and the step from an arrival to a number. An arrival is worth one number,
+//! however often it is shown: its nonce, or its device, is the key by which the line finds it again.
+
+use std::borrow::Cow;
+use std::time::{Duration, Instant};
+
+use tokio::time::sleep;
+
+use super::asker::{Asker, Caller};
+use super::error::{put_store_unavailable, queue_disabled, queue_full, rate_limited};
+use super::join::stranger;
+use super::json::Json;
+use super::status::{Call, State, said};
+use super::turn::{self, Grant, Turn};
+use super::{Response, log};
+use crate::gateway::decide::Carried;
+use crate::gateway::entrance::{Entrance, Identity};
+use crate::gateway::head::Client;
+use crate::gateway::loss::{Contact, EARLY_MS};
+use crate::gateway::settings::OnLoss;
+use crate::line::{Joined, Key, Refusal};
+use crate::room::Proof;
+use crate::token::Scratch;
+
+/// How long somebody who came then has to wait yet. `Err`: there is no line to be asked, and nobody knows for how long.
+fn wait_ms(entrance: &Entrance, arrived_ms: u64) -> Result<u64, ()> {
+    match entrance.contact() {
+        Contact::Kept => Ok(0),
+        Contact::Regained(replay) => Ok(replay.wait_ms(arrived_ms)),
+        Contact::Lost(_) => Err(()),
+    }
+}
+
+/// Whether whoever joins now has their arrival recorded instead, and when they are to ask again.
+pub(super) fn instead(entrance: &Entrance) -> Option<Option<u64>> {
+    match entrance.contact() {
+        Contact::Kept => None,
+        Contact::Regained(replay) => Some(replay.wait_ms(u64::MAX)).filter(|ms| *ms > 0).map(Some),
+        Contact::Lost(lost) => (lost.stance != OnLoss::Closed).then_some(None),
+    }
+}
+
+/// What somebody is told whose arrival is all there is.
+pub(super) fn recorded(
+    entrance: &Entrance,
+    nonce: Key,
+    queue_id: Option<&[u8]>,
+    wait_ms: Option<u64>,
+) -> Response {
+    let seconds = (entrance.arrival_wait_ms(nonce, wait_ms) / 1_000).max(1);
+    let mut json = Json::new();
+    let message = "the line can't be reached at the moment; your arrival is recorded: ask again with this queue_id";
+    put_store_unavailable(&mut json, entrance, message);
+    if let Some(queue_id) = queue_id {
+        json.token("queue_id", queue_id);
+    }
+    json.text("event_id", entrance.room.name());
+    json.text("status", "provisional");
+    json.number("next_poll_seconds", seconds);
+    json.moment("server_time", entrance.room.now_ms());
+    Response::json(503, json.end()).retry_after(seconds)
+}
+
+/// A poll of somebody whose moment has not come, from memory; `None`: the line is to be asked.
+pub(super) fn answer_now(caller: &Caller<'_>) -> Option<Response> {
+    let Carried::Provisional { arrived_ms, nonce } = caller.carried else { return None };
+    let known_ms = match wait_ms(caller.entrance, arrived_ms) {
+        Ok(..=EARLY_MS) => return None,
+        known => known.ok(),
+    };
+    if let Err(refusal) = count(caller.entrance, nonce) {
+        return Some(refusal);
+    }
+    let queue_id = caller.named.then_some(&*caller.token);
+    Some(recorded(caller.entrance, nonce, queue_id, known_ms))
+}
+
+/// Counts a request of this arrival.
+fn count(entrance: &Entrance, nonce: Key) -> Result<(), Response> {
+    let taken = entrance.by_ticket.take(nonce, entrance.room.now_ms());
+    taken.map(drop).map_err(|retry_ms| {
+        log::limited(entrance, "requests_per_ticket", "provisional");
+        rate_limited(entrance, retry_ms)
+    })
+}
+
+/// A poll by an arrival: it joins, if it may.
+pub(super) async fn answer(
+    caller: Caller<'_>,
+    client: &Client,
+    call: Call,
+) -> Result<Response, Response> {
+    if let Some(answer) = answer_now(&caller) {
+        return Ok(answer);
+    }
+    let Caller { entrance, named, token, carried, agent } = caller;
+    let Carried::Provisional { arrived_ms, nonce } = carried else {
+        return Err(super::error::unknown_ticket(entrance));
+    };
+    count(entrance, nonce)?;
+    // A little early: until their moment.
+    sleep(Duration::from_millis(wait_ms(entrance, arrived_ms).unwrap_or(0))).await;
+    let began = Instant::now();
+    let identity = entrance.read(&token, &mut Scratch::new()).identity();
+    let identity = entrance.bound(identity, agent);
+    let queue_id = named.then_some(&*token);
+    let keyed = entrance.arrived(nonce, &identity);
+    let Some(joined) = turn::joined(entrance, Some(keyed)).await? else {
+        return Err(recorded(entrance, nonce, queue_id, None));
+    };
+    let (proof, joined_ms, grant) = place(entrance, joined, &identity, began).await?;
+    let ticket = entrance.ticket(proof, joined_ms, &identity);
+    let cookie = (!named).then(|| entrance.jar.keep(&ticket, client.secure));
+    let (token, carried) = (Cow::Owned(ticket.into_bytes()), Carried::Ticket { proof, joined_ms });
+    let asker = Asker { entrance, named, token, proof, carried, agent };
+    let state = match &grant {
+        // Who came by cookie enters with the next page they open.
+        Some(_) if !named => State::Admitted,
+        Some(grant) => State::from(grant),
+        None => State::Waiting,
+    };
+    let answer = said(&asker, &entrance.room.view(), entrance.room.now_ms(), &state, call);
+    Ok(match cookie {
+        Some(cookie) => answer.with("Set-Cookie", cookie),
+        None => answer,
+    })
+}
+
+/// What the line made of an arrival: a number, and perhaps the pass that goes with it.
+async fn place(
+    entrance: &Entrance,
+    joined: Joined,
+    identity: &Identity,
+    began: Instant,
+) -> Result<(Proof, u64, Option<Grant>), Response> {
+    match joined {
+        Joined::Given { epoch, first, joined_ms, terms, .. } => {
+            let proof = Proof { epoch, number: first };
+            let position = entrance.room.view().position(first).unwrap_or(0);
+            log::created(entrance, proof, identity, position, began.elapsed(), None);
+            let grant = terms.map(|terms| Grant::new(entrance, proof, &terms, identity));
+            if let Some(grant) = &grant {
+                log::granted(entrance, proof, identity, grant);
+            }
+            Ok((proof, joined_ms, grant))
+        }
+        Joined::Already { epoch, number, standing, proven: false, .. } => {
+            Err(stranger(entrance, Proof { epoch, number }, standing))
+        }
+        Joined::Already { epoch, number, joined_ms, .. } => {
+            let proof = Proof { epoch, number };
+            match turn::claim(entrance, proof, Some(joined_ms), || identity.clone()).await? {
+                Turn::Inside(grant) => Ok((proof, joined_ms, Some(grant))),
+                Turn::Waiting => Ok((proof, joined_ms, None)),
+                Turn::Gone(reason) => Err(super::error::gone(entrance, proof, reason)),
+                Turn::Unknown => Err(super::error::unknown_ticket(entrance)),
+            }
+        }
+        Joined::Refused(Refusal::Full) => Err(queue_full(entrance)),
+        Joined::Refused(Refusal::Closed) => Err(queue_disabled(entrance)),
+        Joined::Refused(Refusal::Limited { retry_ms, .. }) => Err(rate_limited(entrance, retry_ms)),
+    }
+}

@@ -1,0 +1,298 @@
+//! The short way to an origin: plain requests over plain connections.
+//!
+//! Most of what is admitted are requests without a body, to servers without TLS. pingora's proxy makes a table of headers of
+//! each, copies it for every try, and passes the parts of an answer from task to task. Here the head that the
+//! [gate](super::gate) has read is written anew in one piece, and an answer's body goes through as it comes: half the work. What is
+//! added and taken away is the same, by the same rules ([`forward`](super::forward)).
+//!
+//! Owns such a request from its first byte to the last of its answer. Whatever is not plain goes to pingora: bodies, upgrades, renewals,
+//! TLS, servers that can't be reached. Strict about where an answer ends: one that could be cut differently reaches nobody.
+//!
+//! - `request`: which requests are plain, and how they are written.
+//! - `response`: an answer's head, and where its body ends.
+//! - [`pool`]: idle connections.
+
+pub mod pool;
+mod request;
+mod response;
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::{Buf as _, BytesMut};
+// Sets no timer for what is ready at once.
+use pingora::time::timeout;
+use tokio::io::{AsyncRead as _, AsyncReadExt as _, AsyncWriteExt as _, ReadBuf};
+use tokio::net::TcpStream;
+use tokio::time::Instant;
+
+pub use request::plain;
+use response::{Ending, Head};
+
+use super::answer::Shape;
+use super::chaperone::{Watch, accompany};
+use super::fence::Fence;
+use super::forward::Forward;
+use crate::metrics::Failed;
+
+/// Read at once at most.
+const READ: usize = 16 * 1024;
+/// An answer's head is no longer than this.
+const MAX_HEAD: usize = 64 * 1024;
+/// A response that has gone on for this long counts as activity of its own.
+const LONG: Duration = Duration::from_secs(1);
+
+/// What became of a request.
+pub enum Passed {
+    /// Answered; the connection may be used again.
+    Kept,
+    /// Answered, or its visitor is gone; the connection is done with.
+    Closed,
+    /// Nothing was said to anybody: pingora's turn.
+    Untouched,
+    /// Nothing was said to the visitor: the origin failed, which is this status.
+    Failed(u16),
+}
+
+/// A request on its way.
+pub struct Lane<'a> {
+    /// The visitor's connection, its fence up.
+    pub stream: &'a mut Fence,
+    /// To whom, and with what right.
+    pub forward: &'a mut Forward,
+    /// How the visitor asked.
+    pub shape: Shape,
+    /// Between two writes of an answer.
+    pub patience: Duration,
+}
+
+/// A connection to a server, and what was read from it.
+struct Server {
+    tcp: TcpStream,
+    buffer: BytesMut,
+}
+
+impl Lane<'_> {
+    /// Sends a request as [`plain`] wrote it, and passes its answer on.
+    pub async fn pass(mut self, request: &[u8]) -> Passed {
+        let origin = self.forward.origin.clone();
+        let Some(pool) = origin.pool() else { return Passed::Untouched };
+        let mut reused = pool.take();
+        loop {
+            let again = reused.is_some();
+            let tcp = match reused.take() {
+                Some(tcp) => tcp,
+                None => match pool.connect().await {
+                    Ok(tcp) => tcp,
+                    Err(_) => return Passed::Untouched,
+                },
+            };
+            let mut server = Server { tcp, buffer: BytesMut::with_capacity(READ) };
+            let asked = Instant::now();
+            let read = self.ask(&mut server, request).await;
+            return match read {
+                // Closed while it was idle: nobody has heard of the request.
+                Err(Trouble::Silent) if again => continue,
+                Err(Trouble::Silent | Trouble::Broken) => {
+                    origin.meter.failed(Failed::Other);
+                    Passed::Failed(502)
+                }
+                Err(Trouble::Late) => {
+                    origin.meter.failed(Failed::Timeout);
+                    Passed::Failed(504)
+                }
+                Err(Trouble::Gone) => Passed::Closed,
+                Ok(head) => {
+                    origin.meter.answered(head.status, asked.elapsed());
+                    let (passed, reusable) = Box::pin(self.answer(&mut server, head)).await;
+                    if reusable {
+                        pool.put(server.tcp);
+                    }
+                    passed
+                }
+            };
+        }
+    }
+
+    /// Sends the request and reads the head of its answer.
+    async fn ask(&mut self, server: &mut Server, request: &[u8]) -> Result<Head, Trouble> {
+        let settings = self.forward.origin.settings();
+        let (read_timeout, write_timeout) = (settings.read_timeout, settings.write_timeout);
+        match timeout(write_timeout, server.tcp.write_all(request)).await {
+            Ok(Ok(())) => {}
+            Ok(Err(_)) => return Err(Trouble::Silent),
+            Err(_) => return Err(Trouble::Late),
+        }
+        loop {
+            let read =
+                self.unless_gone(timeout(read_timeout, server.tcp.read_buf(&mut server.buffer)));
+            match read.await.ok_or(Trouble::Gone)? {
+                Ok(Ok(1..)) => {}
+                Ok(_) if server.buffer.is_empty() => return Err(Trouble::Silent),
+                Ok(_) => return Err(Trouble::Broken),
+                Err(_) => return Err(Trouble::Late),
+            }
+            loop {
+                let head = Head::parse(&server.buffer, self.shape.head_only);
+                let Some(head) = head.map_err(|_| Trouble::Broken)? else { break };
+                if !head.is_informational() {
+                    return Ok(head);
+                }
+                // Said while the answer is still to come.
+                let told = std::mem::take(&mut server.buffer);
+                let (early, rest) = told.split_at(head.length);
+                if head.is_worth_telling() {
+                    self.send(early).await.map_err(|_| Trouble::Gone)?;
+                }
+                server.buffer.extend_from_slice(rest);
+            }
+            if server.buffer.len() > MAX_HEAD {
+                return Err(Trouble::Broken);
+            }
+        }
+    }
+
+    /// Passes an answer on; whether the server's connection may be used again.
+    async fn answer(&mut self, server: &mut Server, head: Head) -> (Passed, bool) {
+        let mut watch = None;
+        if head.is_stream {
+            self.accompany(&mut watch);
+        }
+        let mut written = Vec::with_capacity(head.length + 128);
+        if head.write(&server.buffer, self.forward, self.shape, &mut written).await.is_err() {
+            return (Passed::Failed(502), false);
+        }
+        server.buffer.advance(head.length);
+        let reusable = head.persists;
+        let passed = match self.body(server, head.ending, &written, watch).await {
+            Ok(()) if self.shape.persists => Passed::Kept,
+            _ => Passed::Closed,
+        };
+        let whole = matches!(passed, Passed::Kept) || !self.shape.persists;
+        (passed, reusable && whole && server.buffer.is_empty())
+    }
+
+    /// The head, and then the body as it comes.
+    async fn body(
+        &mut self,
+        server: &mut Server,
+        mut ending: Ending,
+        head: &[u8],
+        mut watch: Option<Arc<Watch>>,
+    ) -> io::Result<()> {
+        let patience = self.patience;
+        timeout(patience, self.stream.write_all(head)).await.map_err(late)??;
+        let read_timeout = self.forward.origin.settings().read_timeout;
+        let began = Instant::now();
+        loop {
+            let part = ending.take(&server.buffer)?;
+            if part.length > 0 {
+                self.write_part(&server.buffer[..part.length], &ending).await?;
+                server.buffer.advance(part.length);
+            }
+            if part.last {
+                if ending.is_rewritten() {
+                    self.stream.write_all(b"0\r\n\r\n").await?;
+                }
+                return timeout(patience, self.stream.flush()).await.map_err(late)?;
+            }
+            if watch.is_none() && began.elapsed() > LONG {
+                self.accompany(&mut watch);
+            }
+            server.buffer.reserve(READ);
+            let read = match server.tcp.try_read_buf(&mut server.buffer) {
+                // There is nothing more for now: what there is goes out.
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    timeout(patience, self.stream.flush()).await.map_err(late)??;
+                    let more = timeout(read_timeout, server.tcp.read_buf(&mut server.buffer));
+                    let over = watch.clone();
+                    let more = self.unless_gone(async {
+                        tokio::select! {
+                            biased;
+                            read = more => Some(read),
+                            () = closed(over) => None,
+                        }
+                    });
+                    let gone = || io::Error::from(io::ErrorKind::ConnectionAborted);
+                    more.await.flatten().ok_or_else(gone)?.map_err(late)??
+                }
+                read => read?,
+            };
+            if read == 0 {
+                ending.end()?;
+            }
+        }
+    }
+
+    async fn write_part(&mut self, part: &[u8], ending: &Ending) -> io::Result<()> {
+        let patience = self.patience;
+        let sent = timeout(patience, async {
+            if ending.is_rewritten() {
+                self.stream.write_all(format!("{:x}\r\n", part.len()).as_bytes()).await?;
+                self.stream.write_all(part).await?;
+                return self.stream.write_all(b"\r\n").await;
+            }
+            self.stream.write_all(part).await
+        });
+        sent.await.map_err(late)?
+    }
+
+    async fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let sent = timeout(self.patience, async {
+            self.stream.write_all(bytes).await?;
+            self.stream.flush().await
+        });
+        sent.await.map_err(late)?
+    }
+
+    /// Somebody stays with whoever stays long.
+    fn accompany(&self, watch: &mut Option<Arc<Watch>>) {
+        let Some(admission) = &self.forward.admission else { return };
+        let watch = watch.get_or_insert_default();
+        accompany(&admission.entrance, admission.proof, admission.admitted_ms, watch);
+    }
+
+    /// What comes of `work`, unless the visitor hangs up first. What they say meanwhile is the next request's, and kept.
+    async fn unless_gone<T>(&mut self, work: impl Future<Output = T>) -> Option<T> {
+        tokio::select! {
+            biased;
+            done = work => Some(done),
+            () = gone(self.stream) => None,
+        }
+    }
+}
+
+/// Why there is no answer.
+enum Trouble {
+    /// Not a byte of one came.
+    Silent,
+    /// It makes no sense, or ended before its head did.
+    Broken,
+    /// It took too long.
+    Late,
+    /// The visitor has hung up.
+    Gone,
+}
+
+fn late<E>(_: E) -> io::Error {
+    io::ErrorKind::TimedOut.into()
+}
+
+/// Until the visitor hangs up: behind a raised fence nothing else is heard.
+async fn gone(stream: &mut Fence) {
+    std::future::poll_fn(|cx| {
+        let mut byte = [0; 1];
+        Pin::new(&mut *stream).poll_read(cx, &mut ReadBuf::new(&mut byte)).map(drop)
+    })
+    .await;
+}
+
+/// Never, if nobody watches.
+async fn closed(watch: Option<Arc<Watch>>) {
+    match watch {
+        Some(watch) => watch.closed().await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,231 @@
+//! What a node remembers of a room's past: how long people really waited, and the counters up to an hour back.
+//!
+//! Owns a running mean and a ring of samples, in bounded memory. Decides nothing, and is gone with the process: a line's
+//! own counters are in its store.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep};
+
+use crate::line::{Counts, Terms};
+use crate::metrics::{self, Metrics};
+use crate::room::{Proof, Room};
+
+/// Between two samples; an hour of them is 20 KB a room.
+const SAMPLE: Duration = Duration::from_secs(10);
+const HOUR: Duration = Duration::from_secs(3_600);
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// The mean is over about so many: the crowd of now, not of this morning.
+const RECENT: u64 = 200;
+
+/// Entries that are known to be counted: a claim is answered as often as it is made, and is one entry.
+const REMEMBERED: usize = 1_024;
+/// Terms older than this were given to an earlier claim, here or on another node.
+const FRESH_MS: u64 = 5_000;
+
+/// The past of a room, as this node saw it.
+pub struct Stats {
+    /// What counts in this room.
+    pub meters: metrics::Room,
+    waits: Mutex<Mean>,
+    entered: Box<[AtomicU64]>,
+    samples: Mutex<VecDeque<Sample>>,
+}
+
+#[derive(Default)]
+struct Mean {
+    count: u64,
+    seconds: f64,
+}
+
+#[derive(Clone, Copy)]
+struct Sample {
+    at: Instant,
+    counts: Counts,
+}
+
+/// How much happened lately.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Lately {
+    /// Joins a second, over the last minute.
+    pub joins_per_second: f64,
+    /// Entered within the last hour.
+    pub entered: u64,
+    /// Abandoned an hour.
+    pub abandoned_per_hour: f64,
+    /// Sessions that ended uncompleted, an hour.
+    pub expired_per_hour: f64,
+}
+
+/// Sessions that ended without being completed.
+pub fn expired(counts: &Counts) -> u64 {
+    counts.entered.saturating_sub(counts.inside + counts.completed)
+}
+
+/// Fell silent in line, or did not come when called.
+pub fn abandoned(counts: &Counts) -> u64 {
+    counts.dropped + counts.no_shows
+}
+
+impl Stats {
+    /// Of a room of which nothing is known yet.
+    pub fn new(meters: metrics::Room) -> Stats {
+        Stats {
+            meters,
+            waits: Mutex::default(),
+            entered: (0..REMEMBERED).map(|_| AtomicU64::new(0)).collect(),
+            samples: Mutex::default(),
+        }
+    }
+
+    /// Of a room whose counters nobody reads.
+    pub fn unread(room: &str) -> Arc<Stats> {
+        Arc::new(Stats::new(Metrics::default().room(room)))
+    }
+
+    /// Somebody who joined at `joined_ms` is inside on these terms: counted once, however often they are told.
+    pub fn entered(&self, proof: Proof, joined_ms: u64, terms: &Terms, now_ms: u64) {
+        if terms.admitted_ms + FRESH_MS < now_ms {
+            return;
+        }
+        let slot = &self.entered[(proof.number % REMEMBERED as u64) as usize];
+        // Epochs are few and numbers below 2^53: no two of them look alike.
+        let key = proof.number ^ proof.epoch.rotate_right(11);
+        if slot.swap(key, Ordering::Relaxed) == key {
+            return;
+        }
+        let seconds = terms.admitted_ms.saturating_sub(joined_ms) as f64 / 1_000.0;
+        self.meters.waited(seconds);
+        let mut mean = lock(&self.waits);
+        mean.count += 1;
+        mean.seconds += (seconds - mean.seconds) / mean.count.min(RECENT) as f64;
+    }
+
+    /// How long those waited who entered lately on this node, in seconds. `None`: nobody has.
+    pub fn average_wait(&self) -> Option<f64> {
+        let mean = lock(&self.waits);
+        (mean.count > 0).then_some(mean.seconds)
+    }
+
+    /// Remembers the counters, for as long as it is polled.
+    pub async fn watch(self: Arc<Self>, room: Arc<Room>) {
+        loop {
+            if room.heard_ago().is_some() {
+                self.sample(*room.view().counts());
+            }
+            sleep(SAMPLE).await;
+        }
+    }
+
+    fn sample(&self, counts: Counts) {
+        let now = Instant::now();
+        let mut samples = lock(&self.samples);
+        // A new epoch counts from zero: what was before says nothing about it.
+        if samples.back().is_some_and(|last| last.counts.epoch != counts.epoch) {
+            samples.clear();
+        }
+        samples.push_back(Sample { at: now, counts });
+        while samples.get(1).is_some_and(|next| next.at + HOUR <= now) {
+            samples.pop_front();
+        }
+    }
+
+    /// How much happened up to these counters.
+    pub fn lately(&self, counts: &Counts) -> Lately {
+        let now = Instant::now();
+        let samples = lock(&self.samples);
+        let same = |sample: &&Sample| sample.counts.epoch == counts.epoch;
+        let ago = |span: Duration| {
+            let later = samples.partition_point(|sample| sample.at + span <= now);
+            samples.get(later.saturating_sub(1)).filter(same)
+        };
+        let (Some(first), Some(minute)) = (ago(HOUR), ago(MINUTE)) else {
+            return Lately::default();
+        };
+        let since = |then: u64, now: u64| now.saturating_sub(then);
+        let seconds = |sample: &Sample| (now - sample.at).max(SAMPLE).as_secs_f64();
+        let an_hour = |then: u64, now: u64| since(then, now) as f64 * 3_600.0 / seconds(first);
+        Lately {
+            joins_per_second: since(minute.counts.issued, counts.issued) as f64 / seconds(minute),
+            entered: since(first.counts.entered, counts.entered),
+            abandoned_per_hour: an_hour(abandoned(&first.counts), abandoned(counts)),
+            expired_per_hour: an_hour(expired(&first.counts), expired(counts)),
+        }
+    }
+}
+
+/// Nothing can panic while it is held.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::advance;
+
+    use super::*;
+
+    fn stats() -> Arc<Stats> {
+        Stats::unread("sale")
+    }
+
+    fn terms(admitted_ms: u64) -> Terms {
+        Terms { admitted_ms, issued_ms: admitted_ms, expires_ms: admitted_ms + 1_000 }
+    }
+
+    #[test]
+    fn an_entry_is_one_however_often_it_is_told() {
+        let stats = stats();
+        assert_eq!(stats.average_wait(), None);
+        let [ann, bob] = [1, 2].map(|number| Proof { epoch: 3, number });
+        for _ in 0..5 {
+            stats.entered(ann, 10_000, &terms(20_000), 20_100);
+        }
+        assert_eq!(stats.average_wait(), Some(10.0));
+        stats.entered(bob, 10_000, &terms(40_000), 40_000);
+        assert_eq!(stats.average_wait(), Some(20.0));
+        stats.entered(Proof { epoch: 3, number: 9 }, 0, &terms(40_000), 46_000);
+        assert_eq!(stats.average_wait(), Some(20.0), "told of before, elsewhere");
+    }
+
+    #[test]
+    fn the_mean_is_that_of_lately() {
+        let stats = stats();
+        for number in 1..=5_000 {
+            let wait = if number < 3_000 { 100_000 } else { 10_000 };
+            stats.entered(Proof { epoch: 1, number }, 0, &terms(wait), wait);
+        }
+        let mean = stats.average_wait().expect("many");
+        assert!((10.0..11.0).contains(&mean), "{mean}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_happened_within_the_hour() {
+        let stats = stats();
+        let at = |minutes: u64| Counts {
+            epoch: 1,
+            issued: minutes * 120,
+            entered: minutes * 60,
+            inside: 10.min(minutes * 60),
+            dropped: minutes,
+            ..Counts::default()
+        };
+        assert_eq!(stats.lately(&at(5)), Lately::default(), "nothing is known yet");
+        for minute in 0..180 {
+            stats.sample(at(minute));
+            advance(MINUTE).await;
+        }
+        let lately = stats.lately(&at(180));
+        assert_eq!((lately.joins_per_second, lately.entered), (2.0, 3_600));
+        assert_eq!((lately.abandoned_per_hour, lately.expired_per_hour), (60.0, 3_600.0));
+        assert!(lock(&stats.samples).len() <= 62, "an hour is kept");
+        let reset = Counts { epoch: 2, ..Counts::default() };
+        assert_eq!(stats.lately(&reset), Lately::default());
+        stats.sample(reset);
+        assert_eq!(lock(&stats.samples).len(), 1);
+    }
+}

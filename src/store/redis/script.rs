@@ -1,0 +1,136 @@
+//! The script that applies a batch: its text, and the keys it is given.
+//!
+//! Owns what must be the same on both sides of the wire but is no message: key names and the layout's
+//! version. `lua/README.md` draws the layout. Never talks to Redis.
+
+/// The parts in `lua/lib`, in the order in which they build on each other, then `lua/exchange.lua`. Each is a
+/// block: what is local to a file stays there. The first line makes Redis refuse the whole when memory is short,
+/// instead of failing at some write.
+pub const TEXT: &str = concat!(
+    "#!lua\n",
+    include_str!("../../../lua/lib/parts.lua"),
+    "do ",
+    include_str!("../../../lua/lib/number.lua"),
+    "end do ",
+    include_str!("../../../lua/lib/bits.lua"),
+    "end do ",
+    include_str!("../../../lua/lib/scores.lua"),
+    "end do ",
+    include_str!("../../../lua/lib/aging.lua"),
+    "end do ",
+    include_str!("../../../lua/lib/state.lua"),
+    "end do ",
+    include_str!("../../../lua/lib/settings.lua"),
+    "end do ",
+    include_str!("../../../lua/lib/batch.lua"),
+    "end do ",
+    include_str!("../../../lua/lib/budget.lua"),
+    "end do ",
+    include_str!("../../../lua/lib/seats.lua"),
+    "end do ",
+    include_str!("../../../lua/lib/session.lua"),
+    "end do ",
+    include_str!("../../../lua/lib/spend.lua"),
+    "end do ",
+    include_str!("../../../lua/lib/express.lua"),
+    "end do ",
+    include_str!("../../../lua/lib/release.lua"),
+    "end do ",
+    include_str!("../../../lua/lib/sweep.lua"),
+    "end do ",
+    include_str!("../../../lua/lib/claim.lua"),
+    "end do ",
+    include_str!("../../../lua/lib/join.lua"),
+    "end do ",
+    include_str!("../../../lua/lib/heal.lua"),
+    "end do ",
+    include_str!("../../../lua/lib/reply.lua"),
+    "end ",
+    include_str!("../../../lua/exchange.lua"),
+);
+
+/// The script that removes a room: whatever is under its keys. Without KEYS of its own a cluster would not know where.
+pub const FORGET: &str = "return redis.call('UNLINK', unpack(KEYS))";
+
+/// The layout of a room's keys that this version reads and writes. An older script meets a newer layout
+/// with a refusal, before it touches anything.
+pub const LAYOUT: u32 = 2;
+
+/// The last parts of the names of a room's keys, in the order in which the script is given them.
+pub const KEYS: [&str; 23] = [
+    "state", "live", "used", "seen:0", "seen:1", "seen:2", "inside", "ended", "seats", "express",
+    "strayed", "called", "present", "releases", "joined:0", "joined:1", "limits:0", "limits:1",
+    "nodes", "answers", "spent", "tmp:0", "tmp:1",
+];
+
+/// A room's keys: one hash tag, so that all of them are in one slot of a cluster. A room's name has no braces.
+pub fn keys(room: &str) -> Vec<String> {
+    KEYS.iter().map(|name| format!("anteroom:{{{room}}}:{name}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::line::Settings;
+
+    const EXCHANGE: &str = include_str!("../../../lua/exchange.lua");
+    const STATE: &str = include_str!("../../../lua/lib/state.lua");
+    const PARTS: &str = include_str!("../../../lua/lib/parts.lua");
+    const README: &str = include_str!("../../../lua/README.md");
+
+    /// The words between two marks, without quotes, commas and what makes a line a comment.
+    fn words<'a>(text: &'a str, from: &str, upto: &str) -> Vec<&'a str> {
+        let (_, rest) = text.split_once(from).expect(from);
+        let (inner, _) = rest.split_once(upto).expect(upto);
+        let word = |word: &'a str| word.trim_matches(['\'', ',', '`']);
+        inner.split_whitespace().map(word).filter(|word| *word != "--").collect()
+    }
+
+    #[test]
+    fn both_sides_give_the_keys_the_same_names_in_the_same_order() {
+        assert_eq!(words(EXCHANGE, "-- KEYS ", "in this order"), KEYS, "the script's header");
+        assert_eq!(words(EXCHANGE, "local NAMES = {", "}"), KEYS, "the script's list");
+        let rows = README.lines().filter_map(|line| line.strip_prefix("| `")?.split_once("` | "));
+        let keys: Vec<&str> = rows
+            .filter(|(_, row)| ["hash", "bitmap", "zset"].iter().any(|kind| row.starts_with(kind)))
+            .map(|(name, _)| name)
+            .collect();
+        assert_eq!(keys, KEYS, "the table of keys in the README");
+        let key = keys.iter().zip(super::keys("tenant/sale")).next_back().unwrap();
+        assert_eq!(key, (&"tmp:1", "anteroom:{tenant/sale}:tmp:1".to_owned()));
+    }
+
+    #[test]
+    fn both_sides_mean_the_same_layout() {
+        assert!(STATE.contains(&format!("state.LAYOUT = {LAYOUT}\n")));
+        assert!(README.contains(&format!("Layout {LAYOUT}")));
+    }
+
+    #[test]
+    fn the_readme_names_every_field_of_the_state() {
+        let mut fields = words(STATE, "local NUMBERS = {", "}\n");
+        fields.retain(|word| word.contains('_') || README.contains(&format!("`{word}`")));
+        fields.extend(words(STATE, "local TEXTS = {", "}"));
+        for field in fields.iter().filter(|field| !field.contains([':', '.'])) {
+            assert!(README.contains(&format!("`{field}`")), "the README says nothing of {field}");
+        }
+    }
+
+    #[test]
+    fn both_sides_have_the_same_defaults() {
+        let text = serde_json::to_string(&Settings::default()).unwrap();
+        assert!(TEXT.contains(&format!("[[{text}]]")), "settings.lua has other defaults: {text}");
+    }
+
+    #[test]
+    fn every_part_is_in_it_and_named_in_its_table() {
+        let lib = concat!(env!("CARGO_MANIFEST_DIR"), "/lua/lib");
+        for part in std::fs::read_dir(lib).unwrap() {
+            let path = part.unwrap().path();
+            let text = std::fs::read_to_string(&path).unwrap();
+            assert!(TEXT.contains(&text), "{} is not in the script", path.display());
+            let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+            assert!(name == "parts" || PARTS.contains(&format!("\n--   {name} ")), "{name}");
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! A batch as the script's arguments.
+//!
+//! Owns their order and forms. Whole numbers in Lua are exact below 2^53: whatever may be higher is cut where
+//! that makes no difference to the outcome, because nothing in a line is ever so high.
+
+use serde::Serialize;
+
+use super::super::script::{self, LAYOUT};
+use super::code;
+use super::places::Places;
+use crate::line::{
+    BadBatch, Batch, Command, EXACT, ISSUED_MAX, Join, Key, Keyed, MAX_ITEMS, MS_MAX, Moment,
+    Number, Offer, PLACES_MAX, Renewal,
+};
+
+/// What the script is called with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// KEYS.
+    pub keys: Vec<String>,
+    /// ARGV.
+    pub args: Vec<Vec<u8>>,
+}
+
+/// Bitmaps reach no further back from the highest place than this: twice what a line may hold, and a
+/// little, because `base` follows in steps.
+const SPAN: u64 = 2 * PLACES_MAX + 0x1_0000;
+
+/// A batch for a room. Without a moment the server's own time and run id count, as they should; tests turn
+/// the clock.
+///
+/// # Errors
+/// The batch can't be applied at all.
+pub fn encode(room: &str, batch: &Batch, moment: Option<Moment>) -> Result<Call, BadBatch> {
+    batch.check()?;
+    if moment.is_some_and(|moment| moment.run == 0) {
+        return Err(BadBatch::NoRun);
+    }
+    let moment = moment.unwrap_or(Moment { wall_ms: 0, run: 0 });
+    let known = &batch.known;
+    // A report by somebody who can't be believed is not heard.
+    let report = known.report.as_deref().filter(|_| known.issued <= ISSUED_MAX);
+    let low = known.issued.saturating_sub(SPAN);
+    let live = Places::of_ranges(report.map_or(&[], |report| &report.live), low, known.released);
+    let used = Places::of_ranges(report.map_or(&[], |report| &report.used), low, known.issued);
+    let (marks, others) = match batch.marks.len() > MAX_ITEMS {
+        true => Places::of_numbers(&batch.marks, SPAN),
+        false => (Places::default(), batch.marks.clone()),
+    };
+    let have = &batch.have;
+    let head = [
+        u64::from(LAYOUT),
+        moment.wall_ms,
+        moment.run,
+        batch.sequence,
+        batch.epoch,
+        known.epoch,
+        known.issued,
+        known.released,
+        known.lapsed,
+        known.taken,
+        have.run,
+        have.bits,
+        have.express,
+        have.ended,
+        have.settings,
+        report.map_or(0, |report| 1 + u64::from(report.paused)),
+        marks.from,
+        live.from,
+        used.from,
+    ];
+    let pairs = |list: &[(Number, u64)]| list.iter().flat_map(|(a, b)| [*a, *b]).collect();
+    let ended = report.map_or(&[][..], |report| &report.ended).iter();
+    let lists: [Vec<u64>; 13] = [
+        others,
+        batch.present.clone(),
+        batch.leaves.clone(),
+        batch.ends.iter().flat_map(|end| [end.number, code(end.why)]).collect(),
+        batch.renewals.iter().flat_map(renewal).collect(),
+        batch.returns.clone(),
+        batch.vouched.clone(),
+        batch.claims.clone(),
+        batch.commands.iter().flat_map(command).collect(),
+        pairs(report.map_or(&[], |report| &report.express)),
+        report.map_or_else(Vec::new, |report| report.called.clone()),
+        ended.flat_map(|(number, why)| [*number, code(*why)]).collect(),
+        batch.spends.clone(),
+    ];
+    let joins = batch.joins.iter().map(|join| match join {
+        Join::Plain(count) => i64::from(*count),
+        Join::Keyed(_) => -1,
+    });
+    let mut lists: Vec<Vec<i64>> = lists.iter().map(|list| exact(list)).collect();
+    lists.insert(9, joins.collect());
+    let args = vec![
+        msgpack(&exact(&head)),
+        batch.node.to_be_bytes().to_vec(),
+        batch.offer.as_ref().map_or_else(Vec::new, offer),
+        msgpack(&lists),
+        batch.joins.iter().flat_map(keyed).collect(),
+        marks.bytes,
+        live.bytes,
+        used.bytes,
+    ];
+    Ok(Call { keys: script::keys(room), args })
+}
+
+/// Numbers that Lua can hold.
+fn exact(numbers: &[u64]) -> Vec<i64> {
+    numbers.iter().map(|number| (*number).min(EXACT - 1).cast_signed()).collect()
+}
+
+/// Whole numbers in memory: nothing about writing them can fail.
+fn msgpack(value: &impl Serialize) -> Vec<u8> {
+    rmp_serde::to_vec(value).unwrap_or_default()
+}
+
+/// A time as the line itself would take it.
+fn renewal(renewal: &Renewal) -> [u64; 2] {
+    [renewal.number, renewal.admitted_ms.min(MS_MAX)]
+}
+
+fn command(command: &Command) -> [u64; 2] {
+    match command {
+        Command::Release(count) => [1, *count],
+        Command::Pause => [2, 0],
+        Command::Resume => [3, 0],
+        Command::Reset => [4, 0],
+    }
+}
+
+/// Settings that make no sense do not travel: what is wrong with them does, and comes back.
+fn offer(offer: &Offer) -> Vec<u8> {
+    let problems = offer.settings.problems();
+    let text = match problems.is_empty() {
+        true => serde_json::to_string(&offer.settings)
+            .map(|settings| format!("{:020}{settings}", offer.version)),
+        false => serde_json::to_string(&problems).map(|problems| format!("!{problems}")),
+    };
+    text.unwrap_or_default().into_bytes() // plain numbers and words: nothing can fail
+}
+
+fn keyed(join: &Join) -> Vec<u8> {
+    let Join::Keyed(Keyed { once, idempotency, proof, address, device, user }) = join else {
+        return Vec::new();
+    };
+    let keys: [&Option<Key>; 6] = [once, idempotency, address, device, user, proof];
+    let flag = |(nth, key): (usize, &&Option<Key>)| u8::from(key.is_some()) << nth;
+    let mut bytes = vec![keys.iter().enumerate().map(flag).sum()];
+    keys.into_iter().flatten().for_each(|key| bytes.extend(key));
+    bytes
+}

@@ -1,0 +1,150 @@
+//! Whoever comes to a line that can't be reached.
+
+use std::time::{Duration, Instant};
+
+use super::*;
+use crate::support::forge::{kind, number};
+use crate::support::{CutOff, Origin, Request};
+
+#[test]
+fn their_arrival_is_recorded_and_they_get_their_places_by_it() {
+    // Played again in three seconds: their moments are further apart than a client on a busy machine is late.
+    let mut scene = Scene::new("max_active = 1\npoll_max = \"3s\"", "");
+    scene.lose(Manner::Refusing);
+    let mut crowd: Vec<Visitor> = Vec::new();
+    for _ in 0..3 {
+        let mut visitor = scene.gateway.visitor();
+        let page = visitor.open("/tickets?day=1");
+        assert_eq!((page.status, page.state().as_deref()), (503, Some("provisional")), "{page:?}");
+        assert!((1..=5).contains(&retry_after(&page)));
+        assert!(page.header("cache-control").is_some_and(|value| value.contains("no-store")));
+        assert!(page.text().contains("Your arrival is recorded"), "{page:?}");
+        let arrival = visitor.token().expect("a provisional ticket").1;
+        assert_eq!(kind(&arrival), "anteroom-provisional");
+        let again = visitor.open("/tickets?day=1");
+        assert_eq!(again.state().as_deref(), Some("provisional"));
+        assert_eq!(
+            again.header("set-cookie"),
+            None,
+            "one arrival, however often the page is loaded"
+        );
+        crowd.push(visitor);
+        std::thread::sleep(Duration::from_millis(1_500));
+    }
+    assert!(scene.origin.seen().is_empty());
+    scene.find();
+    // Somebody who comes now does not overtake them, and the last asks first.
+    crowd.push(scene.gateway.visitor());
+    let threads: Vec<_> = crowd
+        .into_iter()
+        .rev()
+        .map(|mut visitor| {
+            std::thread::spawn(move || {
+                let page = until_placed(&mut visitor);
+                assert_eq!(page.state().as_deref(), Some("waiting"), "{page:?}");
+                number(&visitor.token().expect("a ticket").1)
+            })
+        })
+        .collect();
+    let mut numbers: Vec<u64> =
+        threads.into_iter().map(|thread| thread.join().expect("a place")).collect();
+    numbers.reverse();
+    assert!(numbers.is_sorted(), "{numbers:?}");
+    assert!(numbers[0] > number(&scene.bob.token().expect("a ticket").1));
+    let mut after = scene.gateway.visitor();
+    assert_eq!(until_placed(&mut after).state().as_deref(), Some("waiting"));
+}
+
+#[test]
+fn only_a_page_has_an_arrival() {
+    let mut scene = Scene::new(ROOM, "");
+    scene.lose(Manner::Hanging);
+    let mut visitor = scene.gateway.visitor();
+    for answer in [visitor.fetch("/api"), visitor.submit("/buy", "a=b")] {
+        assert_eq!(answer.header("set-cookie"), None, "{answer:?}");
+        assert_eq!(answer.status, 503);
+    }
+    assert_eq!(visitor.send(Request::get("/.anteroom/health")).status, 200, "for balancers");
+    assert!(scene.origin.seen().is_empty());
+}
+
+#[test]
+fn nobody_waits_for_a_store_that_hangs() {
+    let mut scene = Scene::new(ROOM, "");
+    scene.gateway.store_is(Manner::Hanging);
+    // The first may have to wait until the store is given up.
+    let began = Instant::now();
+    let mut first = scene.gateway.visitor();
+    let page = first.open("/");
+    assert_eq!(page.state().as_deref(), Some("provisional"), "{page:?}");
+    assert!(began.elapsed() < Duration::from_secs(8), "{:?}", began.elapsed());
+    scene.lose(Manner::Hanging);
+    let began = Instant::now();
+    for _ in 0..20 {
+        let page = scene.gateway.visitor().open("/");
+        assert_eq!(page.state().as_deref(), Some("provisional"), "{page:?}");
+    }
+    assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
+}
+
+#[test]
+fn a_start_without_a_store_listens_and_is_well_as_soon_as_it_is_there() {
+    for manner in [Manner::Refusing, Manner::Hanging] {
+        let origin = Origin::start();
+        let gateway = CutOff::starting(&origin, ROOM, "", manner);
+        let mut ann = gateway.visitor();
+        assert_eq!(ann.send(Request::get("/.anteroom/health")).status, 200);
+        let page = ann.open("/");
+        assert_eq!(page.state().as_deref(), Some("provisional"), "{manner:?}: {page:?}");
+        gateway.store_is(Manner::Well);
+        let page = until_placed(&mut ann);
+        assert!(page.is_from_origin(), "{manner:?}: there is room: {page:?}");
+        assert_eq!(kind(&ann.token().expect("a pass").1), "anteroom-pass");
+    }
+}
+
+#[test]
+fn closed_means_nobody_new() {
+    let mut scene = Scene::new(ROOM, "on_loss = \"closed\"");
+    scene.lose(Manner::Refusing);
+    let mut visitor = scene.gateway.visitor();
+    let page = visitor.open("/");
+    assert_eq!((page.status, page.state().as_deref()), (503, Some("error")), "{page:?}");
+    assert_eq!(page.header("set-cookie"), None);
+    assert!(page.text().contains("The line can’t be reached"), "{page:?}");
+    assert!(scene.ann.open("/in").is_from_origin(), "passes go on working");
+    scene.find();
+    assert_eq!(visitor.open("/").state().as_deref(), Some("waiting"));
+}
+
+#[test]
+fn open_means_everybody_without_a_pass_and_a_line_again_afterwards() {
+    let mut scene = Scene::new(ROOM, "on_loss = \"open\"");
+    scene.lose(Manner::Refusing);
+    let mut visitor = scene.gateway.visitor();
+    for answer in [visitor.open("/a"), visitor.fetch("/b"), visitor.submit("/c", "d=e")] {
+        assert!(answer.is_from_origin(), "{answer:?}");
+        assert_eq!(answer.header("set-cookie"), None, "nobody was given a pass");
+    }
+    assert!(scene.bob.open("/waited").is_from_origin(), "who waits is let through, too");
+    let seen = scene.origin.seen();
+    let told = |name: &str| seen.iter().any(|request| request.header(name).is_some());
+    assert!(!told("x-anteroom-pass") && !told("x-anteroom-number"), "and the origin sees it");
+    assert!(!seen.iter().any(|request| {
+        request.header("cookie").is_some_and(|cookie| cookie.contains("anteroom-"))
+    }));
+    scene.find();
+    assert_eq!(visitor.open("/a").state().as_deref(), Some("waiting"));
+    assert_eq!(scene.bob.open("/").state().as_deref(), Some("waiting"), "Bob has his place still");
+    assert_eq!(scene.bob.position(), 1);
+}
+
+#[test]
+fn limits_hold_while_nobody_can_be_asked() {
+    let origin = Origin::start();
+    let gateway = CutOff::limited(&origin, ROOM, "join_per_address = \"3/m\"", Manner::Refusing);
+    let pages: Vec<_> = (0..5).map(|_| gateway.visitor().open("/")).collect();
+    let statuses: Vec<_> = pages.iter().map(|page| page.status).collect();
+    assert_eq!(statuses, [503, 503, 503, 429, 429]);
+    assert!(retry_after(&pages[4]) > 0);
+}

@@ -1,0 +1,221 @@
+//! The short way of plain requests: what an origin answers reaches its visitor whole, and nobody else.
+
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use crate::support::client::Missing;
+use crate::support::{Config, Gateway, PATIENCE, Request, eventually};
+
+/// What a site says to a request, and whether it stays for another.
+type Said = (&'static [u8], bool);
+
+/// A site that says to each request, in turn, exactly what it is told to.
+struct Verbatim {
+    address: SocketAddr,
+    said: Receiver<String>,
+}
+
+impl Verbatim {
+    /// Answers with `answers` in turn, and with the last of them for ever.
+    fn new(answers: &'static [Said]) -> Verbatim {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let (say, said) = channel();
+        std::thread::spawn(move || {
+            let nth = Arc::new(AtomicUsize::new(0));
+            for stream in listener.incoming().flatten() {
+                let (nth, say) = (nth.clone(), say.clone());
+                std::thread::spawn(move || serve(stream, answers, &nth, &say));
+            }
+        });
+        Verbatim { address, said }
+    }
+
+    /// The next head that reached it.
+    fn heard(&self) -> String {
+        self.said.recv_timeout(PATIENCE).expect("a request reaches the origin")
+    }
+
+    fn gateway(&self) -> Gateway {
+        let config = Config::new(&[self.address.to_string()]);
+        // Everything but a path that nobody asks for.
+        Gateway::start(config.room("sale", "paths = [\"/guarded\"]"))
+    }
+}
+
+fn serve(mut stream: TcpStream, answers: &[Said], nth: &AtomicUsize, say: &Sender<String>) {
+    let mut head = Vec::new();
+    let mut byte = [0; 1];
+    while let Ok(1) = stream.read(&mut byte) {
+        head.push(byte[0]);
+        if !head.ends_with(b"\r\n\r\n") {
+            continue;
+        }
+        let nth = nth.fetch_add(1, Ordering::SeqCst);
+        let (answer, stays) = answers[nth.min(answers.len() - 1)];
+        let _ = say.send(String::from_utf8_lossy(&std::mem::take(&mut head)).into_owned());
+        if stream.write_all(answer).is_err() || !stays {
+            return;
+        }
+    }
+}
+
+const OK: Said = (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", true);
+
+#[test]
+fn an_answer_without_a_length_reaches_the_visitor_whole_and_keeps_the_connection() {
+    let site = Verbatim::new(&[(b"HTTP/1.1 200 OK\r\nX-A: b\r\n\r\nall there is", false), OK]);
+    let gateway = site.gateway();
+    let mut connection = gateway.connect();
+    let answer = connection.ask(&Request::get("/"));
+    assert_eq!((answer.status, answer.text().as_str()), (200, "all there is"), "{answer:?}");
+    assert_eq!(answer.header("transfer-encoding"), Some("chunked"));
+    assert_eq!(connection.ask(&Request::get("/")).text(), "ok");
+}
+
+#[test]
+fn chunks_trailers_early_hints_and_answers_without_a_body_pass_as_they_are() {
+    let site = Verbatim::new(&[
+        (b"HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;a=b\r\nhello\r\n0\r\nX-T: 1\r\n\r\n", true),
+        (b"HTTP/1.1 304 Not Modified\r\nETag: \"x\"\r\nContent-Length: 1000\r\n\r\n", true),
+        (b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 No Content\r\nX-Length: none\r\n\r\n", true),
+        OK,
+    ]);
+    let gateway = site.gateway();
+    let mut connection = gateway.connect();
+    connection.send(&Request::get("/").bytes());
+    let mut said = String::new();
+    while !said.ends_with("0\r\nX-T: 1\r\n\r\n") {
+        said += &String::from_utf8_lossy(&connection.read_some().expect("the whole answer"));
+    }
+    assert!(
+        said.starts_with("HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\nHTTP/1.1 200 OK\r\n"),
+        "{said}"
+    );
+    assert!(said.contains("\r\n\r\n5;a=b\r\nhello\r\n0\r\n"), "{said}");
+    let unchanged = connection.ask(&Request::get("/"));
+    assert_eq!((unchanged.status, unchanged.header("etag")), (304, Some("\"x\"")));
+    assert_eq!(connection.ask(&Request::get("/")).status, 204);
+    assert_eq!(connection.ask(&Request::get("/")).text(), "ok");
+}
+
+/// What could be read as two answers is none: the rest of it must not become somebody else's.
+#[test]
+fn an_answer_that_could_end_in_two_places_reaches_nobody() {
+    let site = Verbatim::new(&[
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 30\r\n\r\nokHTTP/1.1 200 OK\r\n\r\n", true),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\nok", true),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", true),
+        (b"HTTP/1.1 101 Switching Protocols\r\nX-Length: none\r\n\r\n", true),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok and what nobody asked for", true),
+        OK,
+    ]);
+    let gateway = site.gateway();
+    for nth in 0..4 {
+        let answer = gateway.connect().ask(&Request::get("/"));
+        assert_eq!(answer.status, 502, "{nth}: {answer:?}");
+    }
+    let mut connection = gateway.connect();
+    assert_eq!(connection.ask(&Request::get("/")).text(), "ok");
+    assert_eq!(connection.ask(&Request::get("/")).text(), "ok", "over a connection of its own");
+}
+
+#[test]
+fn chunks_that_make_no_sense_end_the_connection_and_not_the_body() {
+    let site = Verbatim::new(&[(
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\nx\r\n0\r\n\r\n",
+        true,
+    )]);
+    let gateway = site.gateway();
+    let mut connection = gateway.connect();
+    connection.send(&Request::get("/").bytes());
+    let read = connection.try_read(false);
+    assert!(matches!(read, Err(Missing::Closed(_))), "a body that seems whole: {read:?}");
+}
+
+#[test]
+fn a_body_that_ends_early_is_seen_to_be_cut() {
+    let site =
+        Verbatim::new(&[(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nten bytes.", false)]);
+    let gateway = site.gateway();
+    let mut connection = gateway.connect();
+    connection.send(&Request::get("/").bytes());
+    let cut = connection.try_read(false);
+    assert!(matches!(cut, Err(Missing::Closed(10..))), "{cut:?}");
+}
+
+/// An idle connection that the site has closed is no reason to trouble anybody.
+#[test]
+fn a_connection_closed_while_idle_is_replaced() {
+    let site = Verbatim::new(&[OK, (b"", false), OK]);
+    let gateway = site.gateway();
+    let mut connection = gateway.connect();
+    assert_eq!(connection.ask(&Request::get("/")).text(), "ok");
+    assert_eq!(connection.ask(&Request::get("/")).text(), "ok", "asked again over a new one");
+    let heads = [(); 3].map(|()| site.heard());
+    assert!(heads.iter().all(|head| head.starts_with("GET / HTTP/1.1\r\n")), "{heads:?}");
+}
+
+#[test]
+fn the_origin_hears_what_it_would_hear_the_long_way() {
+    let site = Verbatim::new(&[OK]);
+    let gateway = site.gateway();
+    let request = || {
+        Request::get("/a%20b?c=d")
+            .with("X-Own", "1")
+            .with("X-Anteroom-Room", "forged")
+            .with("X_Anteroom_User", "forged")
+            .with("Forwarded", "for=1.2.3.4")
+            .with("X-Forwarded-For", "1.2.3.4")
+            .with("Cookie", "a=b; anteroom-00ff00ff=x; c=d")
+            .with("TE", "trailers")
+            .with("Proxy-Authorization", "secret")
+    };
+    let sorted = |head: String| {
+        let mut lines: Vec<String> = head.lines().skip(1).map(str::to_ascii_lowercase).collect();
+        lines.sort();
+        lines
+    };
+    let mut connection = gateway.connect();
+    assert_eq!(connection.ask(&request()).text(), "ok");
+    let short = site.heard();
+    // A name in Connection is too much for the short way.
+    assert_eq!(
+        connection.ask(&request().with("X-Named", "1").with("Connection", "x-named")).text(),
+        "ok"
+    );
+    let long = site.heard();
+    assert_eq!(short.lines().next(), long.lines().next());
+    assert_eq!(sorted(short.clone()), sorted(long));
+    for (part, is_there) in [
+        ("cookie: a=b; c=d", true),
+        ("x-own: 1", true),
+        ("forged", false),
+        ("secret", false),
+        ("1.2.3.4", false),
+    ] {
+        assert_eq!(short.contains(part), is_there, "{part}: {short}");
+    }
+}
+
+#[test]
+fn whoever_hangs_up_is_not_waited_for() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    let site = Verbatim { address, said: channel().1 };
+    let gateway = site.gateway();
+    let mut connection = gateway.connect();
+    connection.send(&Request::get("/").bytes());
+    let (mut stream, _) = listener.accept().expect("the request");
+    stream.set_read_timeout(Some(PATIENCE)).expect("a deadline");
+    let mut head = [0; 1_024];
+    assert!(stream.read(&mut head).expect("a head") > 0);
+    drop(connection);
+    let ended = eventually("the origin hears of it", || {
+        Some(stream.read(&mut head).unwrap_or(0)).filter(|read| *read == 0)
+    });
+    assert_eq!(ended, 0);
+}

@@ -1,0 +1,155 @@
+//! Many nodes, one line: whatever breaks, nobody loses their place, nobody overtakes, nobody is in twice.
+//!
+//! Three real nodes and a real Redis, thousands of people with cookies before them, and a judge who sees only what people
+//! see ([`history`]). [`faults`] has a test for each thing that can break, and says what visitors saw meanwhile;
+//! [`scenes`] and [`together`] have those that were asked for by name. [`calls`] counts what all that costs Redis, [`starting`] and
+//! [`outgrown`] have one node that meets a Redis not made for it, [`moving`] a line that moves.
+
+mod calls;
+mod crowd;
+mod faults;
+mod history;
+mod limits;
+mod moving;
+mod outgrown;
+mod scenes;
+mod site;
+mod starting;
+mod together;
+
+use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crowd::{Crowd, Party};
+use history::{Event, Person, Summary, Terms};
+
+use crate::support::redis::RedisServer;
+use crate::support::{Config, Gateway, raise_open_files};
+
+/// One at a time: each of these keeps the whole machine busy.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    raise_open_files();
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A number in the state of the line, as it lies in Redis.
+#[track_caller]
+fn state(redis: &RedisServer, field: &str) -> u64 {
+    let found: Option<u64> = redis.ask(&["HGET", "anteroom:{sale}:state", field]);
+    found.unwrap_or(0)
+}
+
+/// Nodes that share a line, and the crowd before them.
+struct Fleet {
+    _alone: MutexGuard<'static, ()>,
+    nodes: Vec<Gateway>,
+    crowd: Crowd,
+    seats: usize,
+    people: usize,
+}
+
+impl Fleet {
+    /// A node for each of these stores, which are the same one seen from different ends; `room` is added to what
+    /// every room here says.
+    fn start(stores: &[String], seats: usize, room: &str) -> Fleet {
+        Fleet::with(stores, seats, room, |_, config| config)
+    }
+
+    /// The same, each node with something of its own.
+    fn with(
+        stores: &[String],
+        seats: usize,
+        room: &str,
+        own: impl Fn(usize, Config) -> Config,
+    ) -> Fleet {
+        let alone = alone();
+        let crowd = Crowd::new(Duration::from_secs(120));
+        let room = format!("max_active = {seats}\nmax_waiting = \"none\"\n{room}");
+        let nodes = stores.iter().enumerate().map(|(index, store)| {
+            let config =
+                Config::new(&[crowd.site().to_string()]).room("sale", &room).store_at(store);
+            Gateway::start(own(index, config))
+        });
+        let nodes: Vec<Gateway> = nodes.collect();
+        let fleet = Fleet { _alone: alone, nodes, crowd, seats, people: 0 };
+        fleet.refresh();
+        fleet
+    }
+
+    /// The balancer learns where the nodes are.
+    fn refresh(&self) {
+        self.crowd.balancer.set(self.nodes.iter().map(Gateway::addr).collect());
+    }
+
+    /// A crowd comes, over some seconds, and each of it stays inside for a moment.
+    fn gather(&mut self, people: usize, over: Duration) {
+        let party = self.crowd.party(people, over);
+        self.gather_party(&party);
+    }
+
+    /// The same of a crowd of another kind; who they are.
+    fn gather_party(&mut self, party: &Party) -> Range<Person> {
+        self.people += party.people;
+        self.crowd.gather(party)
+    }
+
+    /// How late nodes may tell something, as they say themselves when they start.
+    fn bound(&self, store: Store) -> Duration {
+        let started = self.nodes[0].events("node.started", 1);
+        let field = match store {
+            Store::Answers => "spread_ms",
+            Store::IsLost => "spread_losing_ms",
+        };
+        Duration::from_millis(started[0][field].as_u64().expect("a bound"))
+    }
+
+    /// Waits until so many have been inside.
+    #[track_caller]
+    fn await_entries(&self, entries: usize) {
+        self.await_events(&format!("{entries} entries"), entries, |event| {
+            matches!(event, Event::Entered { .. })
+        });
+    }
+
+    /// Waits until something has happened so often.
+    #[track_caller]
+    fn await_events(&self, what: &str, count: usize, is: fn(&Event) -> bool) {
+        crate::support::within(Duration::from_secs(60), what, || {
+            (self.crowd.history.count(is) >= count).then_some(())
+        });
+    }
+
+    /// Everybody goes home, and the judge speaks.
+    #[track_caller]
+    fn judge(self, what: &str, store: Store) -> Summary {
+        self.judge_with(what, store, |_| {})
+    }
+
+    /// The same on other terms.
+    #[track_caller]
+    fn judge_with(mut self, what: &str, store: Store, but: impl Fn(&mut Terms)) -> Summary {
+        self.crowd.disperse();
+        let mut terms = Terms {
+            people: self.people,
+            max_active: self.seats,
+            spread: self.bound(store),
+            cut_off: 0..0,
+            forgotten: 0,
+        };
+        but(&mut terms);
+        let summary = self.crowd.history.judge(&terms);
+        println!("{what}: {summary}");
+        summary
+    }
+}
+
+/// What may be between two nodes.
+#[derive(Clone, Copy)]
+enum Store {
+    /// It answers both, sooner or later.
+    Answers,
+    /// It does not, for a while.
+    IsLost,
+}
