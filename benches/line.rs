@@ -245,7 +245,7 @@ fn join(ours: &mut Ours, count: u32) -> f64 {
 }
 
 fn release(ours: &mut Ours, count: u64) -> f64 {
-    ours.send(|batch| batch.commands = vec![Command::Release(count)])
+    ours.send(|batch| batch.commands = vec![Command::Release(count).into()])
 }
 
 /// The dearest case: no chunk of any bitmap is all zeros or all ones. One in ten is silent in each

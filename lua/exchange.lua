@@ -1,10 +1,12 @@
 -- exchange: applies one node's batch to one room's line, and says what became of it.
 --
 -- KEYS  state live used seen:0 seen:1 seen:2 inside ended seats express strayed called present releases
---       joined:0 joined:1 limits:0 limits:1 nodes answers spent tmp:0 tmp:1
+--       joined:0 joined:1 limits:0 limits:1 nodes answers spent overrides audit asked:0 asked:1 history
+--       letters due tmp:0 tmp:1
 --       in this order, each as anteroom:{ROOM}:NAME: one hash tag, so one slot of a cluster
--- ARGV  eight, see lib/batch.lua: the head, the node, the offer, the lists, the keyed joins, three bitmaps
--- reply nine strings, see lib/reply.lua; or { "layout", N } if the keys are of a newer layout than this script
+-- ARGV  twelve, see lib/batch.lua: the head, the node, the offer, the lists, the keyed joins, three bitmaps,
+--       orders, the node about itself, tags, the report's overrides
+-- reply eleven strings, see lib/reply.lua; or { "layout", N } if the keys are of a newer layout than this script
 --       knows: then nothing was touched
 --
 -- Why it is one script: numbers are given once, seats never twice, and every periodic duty is done by
@@ -15,11 +17,6 @@
 -- before the first write, and after it nothing can fail: Redis does not undo half a script. The first line of
 -- the whole, #!lua, makes Redis refuse it altogether when memory is short.
 
-local NAMES = {
-  'state', 'live', 'used', 'seen:0', 'seen:1', 'seen:2', 'inside', 'ended', 'seats', 'express', 'strayed',
-  'called', 'present', 'releases', 'joined:0', 'joined:1', 'limits:0', 'limits:1', 'nodes', 'answers',
-  'spent', 'tmp:0', 'tmp:1',
-}
 for i, name in ipairs(NAMES) do
   key[name] = KEYS[i]
 end
@@ -62,6 +59,8 @@ end
 
 -- What the batch says about numbers. Of another epoch, they are stale.
 local function hear(answers)
+  history.add(batch.figures)
+  letters.forget(batch.sent)
   local stale = batch.epoch ~= line.epoch
   local function list(items, width, code, answer)
     return each(items, width, stale and function() return code end or answer)
@@ -97,25 +96,18 @@ local function hear(answers)
   answers.vouched = list(batch.vouched, 1, claim.STALE, function(n)
     return claim.come_back(n, true)
   end)
-  answers.claims = list(batch.claims, 1, claim.STALE, claim.claim)
-end
-
--- An operator's verb: 1 release, 2 pause, 3 resume, 4 reset.
-local function command(kind, count)
-  if kind == 1 then
-    return release.by_hand(count)
-  elseif kind == 2 then
-    line.paused = 1
-  elseif kind == 3 then
-    line.paused = 0
-  else
-    state.begin_epoch(max(line.epoch + 1, number.div(line.wall_ms, 1000)))
-  end
-  return 0
+  local nth = 0
+  answers.claims = list(batch.claims, 1, claim.STALE, function(n)
+    nth = nth + 1
+    return claim.claim_and_tell(n, nth)
+  end)
 end
 
 -- Everything that follows once the line has settings and its memory.
 local function go_on(elapsed_ms, fresh, answers)
+  local waited = line.waiting > 0
+  history.turn()
+  orders.end_overrides()
   local turned = sweep.turn_ring()
   if fresh then
     hear(answers)
@@ -136,7 +128,11 @@ local function go_on(elapsed_ms, fresh, answers)
   local epoch, steps = line.epoch, budget.next()
   release.begin(steps)
   if fresh then
-    answers.commands = each(batch.commands, 2, command)
+    local nth = 0
+    answers.commands = each(batch.commands, 2, function(kind, count)
+      nth = nth + 1
+      return orders.order(nth, kind, count)
+    end)
     answers.joins = join.join()
   end
   budget.take(steps - release.by_pace())
@@ -146,6 +142,9 @@ local function go_on(elapsed_ms, fresh, answers)
   end
   release.record()
   express.publish()
+  if waited and line.waiting == 0 then
+    letters.write('{"emptied":true}')
+  end
 end
 
 -- The line before: read, and written back with its reply.

@@ -24,6 +24,7 @@ mod drive;
 mod memo;
 mod news;
 mod outage;
+mod post;
 mod said;
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -40,11 +41,12 @@ use desk::Desk;
 pub use drive::{SPREAD, SPREAD_LOSING};
 pub use news::News;
 pub use outage::Outage;
+use post::Post;
 
 use crate::clock;
 use crate::line::{
-    Claimed, Command, Commanded, Done, End, Ending, Joined, Keyed, Number, Offer, Renewal,
-    Standing, View,
+    Claimed, Commanded, Done, End, Ending, Joined, Keyed, Number, Offer, Order, Renewal, Standing,
+    View,
 };
 
 /// A room on this node. Cheap to share; everything it is asked between two exchanges it answers itself.
@@ -64,6 +66,8 @@ pub struct Room {
     made: Instant,
     /// When the store last answered: milliseconds since this was made, and one. 0: never.
     heard: AtomicU64,
+    /// Letters on their way out.
+    post: Post,
     /// What changes, for whoever listens.
     news: broadcast::Sender<Arc<News>>,
 }
@@ -94,6 +98,7 @@ impl Room {
             share: Share::default(),
             made: Instant::now(),
             heard: AtomicU64::new(0),
+            post: Post::default(),
             news: broadcast::channel(news::KEPT).0,
         }
     }
@@ -126,12 +131,23 @@ impl Room {
 
     /// A newcomer wants a number, and to come in if there is room.
     pub async fn join(&self, keyed: Option<Keyed>) -> Newcomer {
-        self.ask(|desk, answer| desk.join(keyed, answer)).await
+        self.join_as(keyed, None).await
+    }
+
+    /// The same; `tag` is what a letter is to say about them if they enter, as JSON.
+    pub async fn join_as(&self, keyed: Option<Keyed>, tag: Option<String>) -> Newcomer {
+        self.ask(|desk, answer| desk.join((keyed, tag), answer)).await
     }
 
     /// Somebody wants in. A pass that ended by idleness is tried again the same way.
     pub async fn claim(&self, proof: Proof) -> Result<Claimed, Busy> {
-        self.ask_about(proof, Claimed::Stale, |desk, answer| desk.claim(proof.number, answer)).await
+        self.claim_as(proof, None).await
+    }
+
+    /// The same; `tag` as for [`Room::join_as`].
+    pub async fn claim_as(&self, proof: Proof, tag: Option<String>) -> Result<Claimed, Busy> {
+        let claim = (proof.number, tag);
+        self.ask_about(proof, Claimed::Stale, |desk, answer| desk.claim(claim, answer)).await
     }
 
     /// A pass in force was used, and its seat is to last longer.
@@ -164,8 +180,19 @@ impl Room {
     }
 
     /// An operator's verb.
-    pub async fn command(&self, command: Command) -> Result<Commanded, Busy> {
-        self.ask(|desk, answer| desk.command(command, answer)).await
+    pub async fn command(&self, order: impl Into<Order>) -> Result<Commanded, Busy> {
+        let order = order.into();
+        self.ask(|desk, answer| desk.command(order, answer)).await
+    }
+
+    /// What this node says about itself, in every exchange from now on.
+    pub fn introduce(&self, about: String) {
+        self.desk().introduce(about);
+    }
+
+    /// What this node counted, for the line's history: see [`FIGURES`](crate::line::FIGURES).
+    pub fn count(&self, figures: &[u64]) {
+        self.desk().count(figures);
     }
 
     /// Other settings, with the next exchange.

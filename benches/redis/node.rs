@@ -175,7 +175,7 @@ impl<'r> Node<'r> {
 
     /// So many turns, by hand.
     pub fn release(&mut self, turns: u64) -> f64 {
-        self.send(Batch { commands: vec![Command::Release(turns)], ..Batch::default() })
+        self.send(Batch { commands: vec![Command::Release(turns).into()], ..Batch::default() })
     }
 }
 

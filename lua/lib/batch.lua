@@ -5,19 +5,24 @@
 --   ARGV[1]  msgpack, whole numbers: layout, wall_ms, run (0 0: the server's own), sequence, epoch,
 --            known: epoch, issued, released, lapsed, taken; have: run, bits, express, ended, settings;
 --            report (0 none, 1 there is one, 2 and it says paused); the first places of the next two and
---            of ARGV[6]
+--            of ARGV[6]; how many letters the node would deliver
 --   ARGV[2]  the node, 16 bytes
 --   ARGV[3]  the offer: empty; or its version in 20 digits and the settings as JSON; or "!" and what is
 --            wrong with them
 --   ARGV[4]  msgpack, lists of whole numbers, pairs one after the other: marks, present, leaves,
 --            ends (number, why), renewals (number, admitted_ms), returns, vouched, claims,
 --            commands (kind, count), joins (how many, or -1: the next of ARGV[5]),
---            of the report: express (number, place), called, ended (number, why); spends
+--            of the report: express (number, place), called, ended (number, why); spends; sent letters; figures
 --   ARGV[5]  keyed joins: a byte that says which keys follow (1 once, 2 idempotency, 4 address,
 --            8 device, 16 user, 32 proof), then 16 bytes each
 --   ARGV[6]  marks beyond those above, as bits: the highest bit of the first byte is the first place
 --   ARGV[7]  the report's live, likewise
 --   ARGV[8]  the report's used, likewise
+--   ARGV[9]  JSON: for each command its note, key and print in hex if it may come again, and what it sets as a list
+--            of name, value (false: the file's) and for how long; empty if there are no commands
+--   ARGV[10] what the node says about itself; empty is nothing
+--   ARGV[11] JSON: a list of whose (of claims, then of joins, from 0) and the tag; empty is none
+--   ARGV[12] JSON: the report's overrides: their serial, and a list of name, value and when it ends; empty is none
 
 local KEYED = { 'once', 'idempotency', 'address', 'device', 'user', 'proof' }
 
@@ -29,6 +34,28 @@ local function offer(text)
     return { problems = text:sub(2) }
   end
   return { version = text:sub(1, 20), text = text:sub(21) }
+end
+
+local function bytes_of(hex)
+  return (hex:gsub('%x%x', function(two)
+    return string.char(tonumber(two, 16))
+  end))
+end
+
+local function slips(text)
+  local read = text ~= '' and cjson.decode(text) or {}
+  for _, slip in ipairs(read) do
+    slip.key, slip.print = slip.key and bytes_of(slip.key), slip.print and bytes_of(slip.print)
+  end
+  return read
+end
+
+local function tags(text)
+  local found = {}
+  for _, tag in ipairs(text ~= '' and cjson.decode(text) or {}) do
+    found[tag[1]] = found[tag[1]] or tag[2]
+  end
+  return found
 end
 
 local function keyed(bytes)
@@ -59,6 +86,8 @@ function batch.read()
   batch.marks, batch.present, batch.leaves, batch.ends = lists[1], lists[2], lists[3], lists[4]
   batch.renewals, batch.returns, batch.vouched = lists[5], lists[6], lists[7]
   batch.claims, batch.commands, batch.joins, batch.spends = lists[8], lists[9], lists[10], lists[14]
+  batch.sent, batch.figures, batch.wants = lists[15], lists[16], head[20]
+  batch.slips, batch.about, batch.tags = slips(ARGV[9]), ARGV[10], tags(ARGV[11])
   batch.mark_bits, batch.mark_from = ARGV[6], head[17]
   if head[16] > 0 then
     batch.report = {
@@ -70,6 +99,7 @@ function batch.read()
       express = lists[11],
       called = lists[12],
       ended = lists[13],
+      overrides = ARGV[12] ~= '' and cjson.decode(ARGV[12]) or nil,
     }
   end
 end

@@ -110,11 +110,21 @@ function claim.claim(n)
   return claimed == claim.ADMITTED and enter(n, true) or claimed
 end
 
+-- A claim of the batch, and a letter if it was an entry.
+function claim.claim_and_tell(n, nth)
+  local before = line.entered
+  local claimed = claim.claim(n)
+  if line.entered > before then
+    letters.entered(n, claimed, batch.tags[nth - 1])
+  end
+  return claimed
+end
+
 -- Lets in those of the batch's claims whose turn came in this very exchange.
 function claim.enter_claims(epoch, claims)
   for i, n in ipairs(batch.claims) do
     if claims[i] == claim.WAITING then
-      claims[i] = line.epoch == epoch and claim.claim(n) or claim.STALE
+      claims[i] = line.epoch == epoch and claim.claim_and_tell(n, i) or claim.STALE
     end
   end
 end
@@ -122,7 +132,7 @@ end
 -- Lets in those of the batch's newcomers whose turn came in this very exchange, as far as the budget goes.
 function claim.enter_joins(joins)
   local left = budget.next()
-  for _, joined in ipairs(joins) do
+  for nth, joined in ipairs(joins) do
     if joined.first then
       local last = min(joined.first + joined.count - 1, line.released, joined.first + left - 1)
       local numbers = {}
@@ -133,6 +143,7 @@ function claim.enter_joins(joins)
       bits.look(line.used, numbers)
       for _, n in ipairs(numbers) do
         joined.terms = enter(n, joined.once)
+        letters.entered(n, joined.terms, batch.tags[#batch.claims + nth - 1])
       end
       joined.entered = #numbers
       left = left - #numbers

@@ -122,6 +122,7 @@ local function merge(report, known)
   if report.paused then
     line.paused = 1
   end
+  orders.merge(report.overrides)
 end
 
 -- Takes in what only a line that settles asks for.
@@ -167,6 +168,14 @@ function heal.settled(known, report)
   line.missing = max(taken - line.inside.size - state.admitted(), 0)
   line.missing_until_ms = line.clock_ms + config.session_ms
   return true
+end
+
+-- Counts anew, by an operator's word; how many counters were wrong.
+function heal.repair()
+  local waiting, claimable = line.waiting, line.claimable
+  bits.subtract(line.live, line.used, line['tmp:0'])
+  recount()
+  return (waiting ~= line.waiting and 1 or 0) + (claimable ~= line.claimable and 1 or 0)
 end
 
 function heal.forget_missing()

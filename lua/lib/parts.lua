@@ -8,7 +8,7 @@
 --   bits      bitmaps indexed by place                        live, used, seen:0 .. seen:2, tmp:0, tmp:1
 --   scores    sorted sets of numbers                          inside, ended, express, strayed, called, present,
 --                                                             spent
---   aging     hashes that forget by generations               joined:0, joined:1, limits:0, limits:1
+--   aging     hashes that forget by generations               joined:0, joined:1, limits:0, limits:1, asked:0, asked:1
 --   state     the counters and clocks                         state
 --   settings  what an operator has set
 --   budget    how much an exchange does beside its batch
@@ -22,6 +22,9 @@
 --   claim     a visitor shows up
 --   join      newcomers
 --   heal      what a line does that has lost something
+--   orders    what operators ordered                          overrides, audit, asked:0, asked:1
+--   letters   what somebody is to be told                     letters, due
+--   history   the past, minute by minute                      history
 --   reply     what the node is told                           nodes, answers
 
 local call = redis.call
@@ -30,6 +33,14 @@ local floor, min, max = math.floor, math.min, math.max
 local number, bits, scores, aging, state, settings, batch = {}, {}, {}, {}, {}, {}, {}
 local seats, session, spend, express, release, sweep = {}, {}, {}, {}, {}, {}
 local claim, join, heal, reply, budget = {}, {}, {}, {}, {}
+local orders, letters, history = {}, {}, {}
+
+-- The keys of a room, in the order of KEYS.
+local NAMES = {
+  'state', 'live', 'used', 'seen:0', 'seen:1', 'seen:2', 'inside', 'ended', 'seats', 'express', 'strayed',
+  'called', 'present', 'releases', 'joined:0', 'joined:1', 'limits:0', 'limits:1', 'nodes', 'answers',
+  'spent', 'overrides', 'audit', 'asked:0', 'asked:1', 'history', 'letters', 'due', 'tmp:0', 'tmp:1',
+}
 
 -- From a key's short name to its full one, as KEYS brought it.
 local key = {}
@@ -40,8 +51,9 @@ local line = {}
 -- The settings in force, read; nil in a line that has none.
 local config
 
--- Single items of a batch, and endings that one reply tells: MAX_ITEMS and MAX_TOLD of src/line/batch.rs.
-local MAX_ITEMS, MAX_TOLD = 250, 1000
+-- Single items of a batch, endings that one reply tells, and whom a release names: MAX_ITEMS, MAX_TOLD and MAX_NAMED of
+-- src/line/batch.rs.
+local MAX_ITEMS, MAX_TOLD, MAX_NAMED = 250, 1000, 1000
 -- Arguments of one command: Lua's stack holds 8,000. Whole threes, fours and pairs.
 local MAX_ARGS = 6000
 

@@ -87,7 +87,11 @@ end
 -- Turns the pace allows now.
 local function by_pace()
   local pace = config.pace
-  if line.paused == 1 or config.mode == 'hold' or config.mode == 'closed' then
+  local mode = config.mode
+  if mode == 'bypass' then
+    return math.huge
+  end
+  if line.paused == 1 or mode == 'hold' or mode == 'closed' then
     return 0
   end
   if not pace then
@@ -109,21 +113,35 @@ function release.begin(most)
   steps = most
 end
 
+-- Names those who are here from one place to another, as far as there is room.
+local function name(named, most, place, high)
+  while #named < most do
+    local n = bits.first_one(line.live, place, high)
+    if not n then
+      return
+    end
+    named[#named + 1], place = n, n + 1
+  end
+end
+
 -- Calls the next `wanted` who are here, in the order of their places, express first where a place is the
 -- same. How many there were, and how many of them from express. A step goes to the next live place and over as
--- many as are wanted.
-local function give(wanted)
+-- many as are wanted. The first `most` are named.
+local function give(wanted, most)
   if wanted <= 0 or line.waiting == 0 or steps == 0 then
-    return 0, 0
+    return 0, 0, {}
   end
   local head, at = scores.first(line.express, min(wanted, steps)), 1 -- nobody joins it meanwhile
-  local ordinary, called, cursor, last = 0, 0, line.released, nil
+  local ordinary, called, cursor, last, named = 0, 0, line.released, nil, {}
   while wanted > 0 and steps > 0 do
     local place = bits.first_one(line.live, cursor + 1, line.issued)
     local first = head[at]
     local before = first and scores.get(line.express, first)
     if first and (not place or before <= place) then
       express.call(first)
+      if #named < most then
+        named[#named + 1] = first
+      end
       at, called, wanted = at + 1, called + 1, wanted - 1
     elseif not place then
       break
@@ -131,6 +149,7 @@ local function give(wanted)
       local high = min(first and before - 1 or line.issued, place + wanted - 1)
       local count = bits.count(line.live, place, high)
       last, cursor = place, high
+      name(named, most, place, high)
       ordinary, wanted = ordinary + count, wanted - count
     end
     steps = steps - 1
@@ -141,14 +160,15 @@ local function give(wanted)
   line.claimable = line.claimable + ordinary
   line.waiting = line.waiting - ordinary - called
   line.turns = line.turns + ordinary + called
-  return ordinary + called, called
+  letters.called(ordinary + called, named)
+  return ordinary + called, called, named
 end
 
 -- Calls as many as may be called, in the steps that are left; how many steps are left then.
 function release.by_pace()
   local wanted, pace = release.allowance(), config.pace
-  local count = give(wanted)
-  if pace then
+  local count = give(wanted, config.webhooks and letters.CALLED_MAX or 0)
+  if pace and config.mode ~= 'bypass' then -- Nobody pays for turns that everybody has.
     line.credit = line.credit - count * pace.cost
     if pace.count and line.credit >= pace.depth * pace.cost then
       line.owed, line.credit = 0, pace.depth * pace.cost
@@ -161,14 +181,24 @@ function release.by_pace()
 end
 
 -- An operator calls so many, whatever rate, pause and hold say; never beyond the seats. How many came, how
--- many of them from express, the frontier before and now.
+-- many of them from express, the frontier before and now, and who.
 function release.by_hand(wanted)
   local after = line.released
   if config.mode == 'closed' then
     wanted = 0
   end
-  local count, called = give(min(wanted, state.free_seats()))
-  return { count, called, after, line.released }
+  local count, called, named = give(min(wanted, state.free_seats()), MAX_NAMED)
+  return { count, called, after, line.released, named }
+end
+
+-- The same as an answer: one list of numbers.
+function release.answer(released)
+  local named = released[5]
+  local answer = { 1, released[1], released[2], released[3], released[4], #named }
+  for i = 1, #named do
+    answer[6 + i] = named[i]
+  end
+  return answer
 end
 
 -- Notes where the frontier is, if it moved.

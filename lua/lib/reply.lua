@@ -6,21 +6,23 @@
 --   [1] msgpack, whole numbers: taken (0 applied, 1 repeated, 2 superseded, 3 settling, 4 unconfigured),
 --       left_ms, run, wall_ms; epoch, clock_ms, issued, released, lapsed, waiting, admitted, inside, missing,
 --       paused, turns, turns_1m, turns_10m, turns_since_ms, entered, completed, no_shows, dropped,
---       last_entry_ms, nodes, swept_by in six, six and four bytes, swept_ms, backlog; then bits version, from,
---       head version and serial of the settings: 0 0 0 0 for what is not newer than the node has
+--       last_entry_ms, nodes, swept_by in six, six and four bytes, swept_ms, backlog, letters, letters_lost; then
+--       bits version, from, head version and serial of the settings: 0 0 0 0 for what is not newer than the node has
 --   [2] msgpack: { what became of the offer, { whole numbers } }; the numbers are, for leaves, ends, renewals,
 --       returns, vouched, claims, commands, joins and spends, how many there are and then each, see below
 --   [3] endings after the last one the node has: number and 8 x serial + why
 --   [4] live from `from` on, [5] used from `from` on
 --   [6] express, [7] strayed: number and place. [8] called: number and when
---   [9] the settings in force as JSON
+--   [9] the settings of the file as JSON. [10] msgpack: the overrides' serial, and a list of name, value, until_ms
+--   [11] msgpack: letters for the node to deliver, a list of serial, at_ms, text
 --
 -- [3] and [6] to [8] are six bytes of a number and a score in digits, between spaces.
 --
 --   leave, end, spend          0 freed, 1 already, 2 unknown, 3 stale
 --   renewal, return, vouched,  0 waiting, 1 admitted, 2 unknown, 3 stale, 4 passed, 5 used, 5 + why ended,
 --     claim                    11 inside and admitted_ms, issued_ms, expires_ms
---   command                    0 done, 1 released and count, from express, after, upto
+--   command                    0 done, 1 released and count, from express, after, upto, how many are named and each,
+--                              2 ended and as to an end, 3 conflict, 4 repaired and how many
 --   join                       0 given and epoch, first, count, entered, joined_ms, and 0, or 1 and terms
 --                              1 already and epoch, number, joined_ms, proven, standing
 --                              2 full, 3 closed, 4 limited and subject (0 address, 1 device, 2 user), retry_ms
@@ -30,21 +32,22 @@
 
 reply.APPLIED, reply.REPEATED, reply.SUPERSEDED, reply.SETTLING, reply.UNCONFIGURED = 0, 1, 2, 3, 4
 
-local NODE = '>I8I6' -- sequence, heard_ms
+local NODE = '>I8I6' -- sequence, heard_ms; then what it says about itself
 -- A node that has been silent this long will not repeat its last batch.
 local NODE_MEMORY_MS = 3600000
 -- One that was silent for this long at a sweep is not counted.
 local NODE_SILENT_MS = 60000
 local UUID = '>I6I6I4'
 
--- When the node that speaks was last heard of; nil if it never was.
-local heard_before
+-- When the node that speaks was last heard of; nil if it never was. And what it said about itself.
+local heard_before, about = nil, ''
 
 -- The last sequence of the node that speaks.
 function reply.last_sequence()
   local found, sequence = call('HGET', key.nodes, batch.node), 0
   if found then
     sequence, heard_before = struct.unpack(NODE, found)
+    about = found:sub(15)
   end
   return sequence
 end
@@ -88,15 +91,6 @@ local function put_claimed(claimed)
   end
 end
 
-local function put_commanded(commanded)
-  if commanded == 0 then
-    put(0)
-  else
-    put(1)
-    put_all(commanded)
-  end
-end
-
 local function put_joined(joined)
   if joined.first then
     put_all({ 0, joined.epoch, joined.first, joined.count, joined.entered, line.wall_ms })
@@ -130,7 +124,7 @@ local function packed(answers)
   list(answers.returns, put_claimed)
   list(answers.vouched, put_claimed)
   list(answers.claims, put_claimed)
-  list(answers.commands, put_commanded)
+  list(answers.commands, put_all)
   list(answers.joins, put_joined)
   list(answers.spends, put) -- last: what layout 1 kept ends before them
   return cmsgpack.pack({ answers.offered, tape })
@@ -143,7 +137,8 @@ local function remember(answers, last)
     if not heard_before or heard_before + NODE_SILENT_MS <= line.swept_ms then
       line.nodes_heard = line.nodes_heard + 1
     end
-    call('HSET', key.nodes, batch.node, struct.pack(NODE, batch.sequence, line.clock_ms))
+    about = batch.about ~= '' and batch.about or about
+    call('HSET', key.nodes, batch.node, struct.pack(NODE, batch.sequence, line.clock_ms) .. about)
     call('HSET', key.answers, batch.node, told)
     return reply.APPLIED, told
   end
@@ -175,16 +170,17 @@ local function update(told)
     told[8] = scores.told(line.called, '-inf', -1)
   end
   if config and have.settings ~= line.serial then
-    serial, told[9] = line.serial, line.settings
+    serial, told[9], told[10] = line.serial, line.settings, orders.told()
   end
   return { version, from, head, serial }
 end
 
 -- The whole reply. `last`: the node's last sequence, if the line went through the exchange.
 function reply.reply(taken, left_ms, answers, last)
-  local told = { '', '', '', '', '', '', '', '', '' }
+  local told = { '', '', '', '', '', '', '', '', '', '', '' }
   if last then
     taken, told[2] = remember(answers, last)
+    told[11] = cmsgpack.pack(letters.hand_out(batch.wants))
   else
     told[2] = packed(answers)
   end
@@ -197,6 +193,7 @@ function reply.reply(taken, left_ms, answers, last)
     line.turns, turns_1m, turns_10m, line.opened_ms,
     line.entered, line.completed, line.no_shows, line.dropped, line.last_entry_ms,
     line.nodes_heard, high, middle, low, line.swept_ms, budget.backlog and 1 or 0,
+    line.letters, line.letters_lost,
   }
   for _, version in ipairs(update(told)) do
     head[#head + 1] = version

@@ -4,7 +4,13 @@
 -- range. Touches no key.
 
 -- The defaults, for a line that has no settings yet and must know how long a pass may last.
-settings.DEFAULT = [[{"mode":"auto","pace":null,"max_active":null,"max_waiting":100000,"claim_window_ms":120000,"session_idle_ms":300000,"session_max_ms":1800000,"session_first_ms":30000,"heartbeat_timeout_ms":150000,"on_absence":"keep","ticket_max_ms":86400000,"join_limits":[]}]]
+settings.DEFAULT = [[{"mode":"auto","pace":null,"max_active":null,"max_waiting":100000,"claim_window_ms":120000,"session_idle_ms":300000,"session_max_ms":1800000,"session_first_ms":30000,"heartbeat_timeout_ms":150000,"on_absence":"keep","ticket_max_ms":86400000,"join_limits":[],"webhooks":false}]]
+
+-- What operators may set otherwise.
+local OF_THE_LINE = {
+  mode = true, pace = true, max_active = true, max_waiting = true, claim_window_ms = true,
+  session_idle_ms = true, session_max_ms = true, heartbeat_timeout_ms = true, webhooks = true,
+}
 
 -- How fast visitors are released: { cost, depth, … }; nil leaves only the seats as a limit.
 local function pace(given)
@@ -30,8 +36,18 @@ local function pace(given)
   }
 end
 
-function settings.read(text)
+-- Settings as JSON, with what operators have set instead: name -> { value as JSON, … }. What is not of the line is
+-- left to others.
+function settings.read(text, overrides)
   local read = cjson.decode(text)
+  for name, set in pairs(overrides or {}) do
+    if OF_THE_LINE[name] then
+      read[name] = cjson.decode('[' .. set[1] .. ']')[1]
+    end
+  end
+  if overrides and overrides.boost then
+    read.pace = cjson.decode(overrides.boost[1])
+  end
   for name, value in pairs(read) do
     if value == cjson.null then
       read[name] = nil
@@ -65,14 +81,43 @@ function settings.take(offer)
   if line.settings and offer.version < line.version then
     return 'O' .. line.version
   end
-  local old = config
-  if line.settings ~= offer.text then
-    line.serial = line.settings and line.serial + 1 or 1
+  local before = line.settings
+  line.version = offer.version
+  if before == offer.text then
+    return 'T'
   end
-  line.version, line.settings, config = offer.version, offer.text, settings.read(offer.text)
-  release.change_pace(old and old.pace)
-  if old and old.heartbeat_timeout_ms ~= config.heartbeat_timeout_ms then
-    sweep.presume_seen()
+  orders.write_offer(before, offer.text)
+  line.settings = offer.text
+  if before then
+    settings.put_in_force()
+  else
+    line.serial, config = 1, settings.in_force()
+    release.change_pace(nil)
   end
   return 'T'
+end
+
+-- What the file says and what operators have set instead, read together.
+function settings.in_force()
+  return settings.read(line.settings, line.overrides)
+end
+
+local function shut(mode)
+  return mode == 'hold' or mode == 'closed'
+end
+
+-- The same, from now on: something of either has changed.
+function settings.put_in_force()
+  if not line.settings then
+    return
+  end
+  local old = config
+  config, line.serial = settings.in_force(), line.serial + 1
+  release.change_pace(old.pace)
+  if old.heartbeat_timeout_ms ~= config.heartbeat_timeout_ms then
+    sweep.presume_seen()
+  end
+  if shut(old.mode) and not shut(config.mode) then
+    letters.write('{"opened":true}')
+  end
 end

@@ -5,7 +5,7 @@
 
 -- The layout of every key of a room. To be raised with every change after which an older script would
 -- read something else out of them than was meant.
-state.LAYOUT = 2
+state.LAYOUT = 3
 
 local NUMBERS = {
   'layout', 'run', 'epoch', 'opened_ms', 'clock_ms', 'wall_ms',
@@ -20,8 +20,11 @@ local NUMBERS = {
   'turns', 'entered', 'completed', 'no_shows', 'dropped', 'last_entry_ms',
   'joined_young', 'joined_since_ms', 'limits_young', 'limits_since_ms',
   'nodes_heard', 'swept_ms', -- since a minute before that sweep
+  'overrides_serial', 'book_serial', 'asked_young', 'asked_since_ms',
+  'minute', -- the one that runs
+  'letter_serial', 'letter_oldest', 'letters', 'letters_lost',
 }
-local TEXTS = { 'version', 'settings', 'swept_by' } -- 20 digits; JSON; a node
+local TEXTS = { 'version', 'settings', 'swept_by', 'figures' } -- 20 digits; JSON; a node; packed
 
 local FIELDS, before = {}, {}
 for _, field in ipairs(NUMBERS) do
@@ -59,8 +62,10 @@ function state.load()
   end
   line.seen = { [0] = bits.open('seen:0'), bits.open('seen:1'), bits.open('seen:2') }
   line.joined, line.limits = aging.open('joined'), aging.open('limits')
+  line.asked = aging.open('asked')
   scores.begin()
-  config = line.settings and settings.read(line.settings) or nil
+  orders.load()
+  config = line.settings and settings.in_force() or nil
 end
 
 -- The bitmap of the period that runs.
@@ -81,6 +86,7 @@ function state.save()
   end
   aging.flush(line.joined)
   aging.flush(line.limits)
+  aging.flush(line.asked)
   seats.flush()
   local args = {}
   for _, field in ipairs(FIELDS) do
@@ -95,8 +101,8 @@ function state.save()
   end
 end
 
--- Voids every number given so far. Settings, pause, credit and what limits joins stay: a reset is not a
--- way around a rate.
+-- Voids every number given so far. Settings, pause, credit and what limits joins stay, and so does what operators did
+-- and what was written down: a reset is not a way around a rate.
 function state.begin_epoch(epoch)
   for _, name in ipairs(BITMAPS) do
     bits.wipe(line[name])
@@ -127,7 +133,7 @@ end
 
 -- Seats that nobody holds, is admitted to, or is missing from.
 function state.free_seats()
-  if not config.max_active then
+  if not config.max_active or config.mode == 'bypass' then
     return math.huge
   end
   local taken = line.inside.size + state.admitted() + line.missing

@@ -11,6 +11,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::history::FIGURES;
+use super::orders::Overrides;
 use super::settings::{OutOfRange, Settings, Subject};
 use super::view::Update;
 
@@ -66,12 +68,27 @@ pub struct Batch {
     /// Want in now.
     pub claims: Vec<Number>,
     /// From operators.
-    pub commands: Vec<Command>,
+    pub commands: Vec<Order>,
     /// Newcomers, in the order of their arrival.
     pub joins: Vec<Join>,
     /// Passes in force that are good once, and are used up now.
     #[serde(default)]
     pub spends: Vec<Number>,
+    /// What a letter says about whoever enters: who of `claims` and then of `joins`, counted from 0, and a JSON text.
+    #[serde(default)]
+    pub tags: Vec<(u32, String)>,
+    /// Letters that were delivered, or given up.
+    #[serde(default)]
+    pub sent: Vec<u64>,
+    /// How many letters this node would deliver now.
+    #[serde(default)]
+    pub wants: u32,
+    /// What this node counted since its last batch, see [`FIGURES`]; empty is nothing.
+    #[serde(default)]
+    pub figures: Vec<u64>,
+    /// What the node says about itself, as JSON: when it starts, and now and then.
+    #[serde(default)]
+    pub about: Option<String>,
 }
 
 /// The highest a node has seen, in its view or on any signature it verified.
@@ -106,6 +123,9 @@ pub struct Report {
     pub ended: Vec<(Number, Ending)>,
     /// Whether releases by rate are paused.
     pub paused: bool,
+    /// What operators have set, and how often they have; with the first part.
+    #[serde(default)]
+    pub overrides: Overrides,
 }
 
 impl Report {
@@ -127,6 +147,7 @@ impl Report {
                 express: window(&self.express, &mut skip, &mut room),
                 ended: window(&self.ended, &mut skip, &mut room),
                 paused: self.paused,
+                overrides: if nth == 0 { self.overrides.clone() } else { Overrides::default() },
             }
         };
         (0..self.items().div_ceil(MAX_REPORTED).max(1)).map(part).collect()
@@ -233,8 +254,35 @@ pub struct Keyed {
     pub user: Option<Key>,
 }
 
-/// An operator's verb.
+/// What an operator ordered: a verb, by whom, and how it is known again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Order {
+    /// What to do.
+    pub command: Command,
+    /// Who wants it and in which words, as a JSON text: written into the room's book. Empty: nothing is.
+    pub note: String,
+    /// The same again is answered from memory and not done again.
+    pub once: Option<Once>,
+}
+
+/// What makes an order the same as another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Once {
+    /// By whom, under which name.
+    pub key: Key,
+    /// What was ordered: another order under the same key is a mistake.
+    pub print: Key,
+}
+
+impl From<Command> for Order {
+    /// An order that nobody signs for.
+    fn from(command: Command) -> Order {
+        Order { command, note: String::new(), once: None }
+    }
+}
+
+/// An operator's verb.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Command {
     /// So many turns now, whatever rate and pause say; never beyond the seats.
     Release(u64),
@@ -244,7 +292,27 @@ pub enum Command {
     Resume,
     /// A new epoch: older tickets and passes are void.
     Reset,
+    /// Takes the place or the seat of a number of the batch's epoch away.
+    Revoke(Number),
+    /// Sets what the file says otherwise, or takes that back.
+    Set(Vec<Change>),
+    /// Counts anew whatever is kept as a counter.
+    Repair,
 }
+
+/// A setting that is to be in force instead of the file's.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Change {
+    /// Its name: one of [`Settings`]' fields, [`BOOST`], or anything that nodes make something of.
+    pub name: String,
+    /// Its value as a JSON text; `None`: what the file says.
+    pub value: Option<String>,
+    /// For how long, on the room's clock; 0: until it is taken back.
+    pub for_ms: u64,
+}
+
+/// The name under which a pace is in force for a time, whatever else is set.
+pub const BOOST: &str = "boost";
 
 /// What the line made of a batch.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -275,6 +343,8 @@ pub struct Reply {
     pub commands: Vec<Commanded>,
     /// To `batch.joins`.
     pub joins: Vec<Joined>,
+    /// Letters for this node to deliver: theirs for [`LEASE_MS`], then anybody's again.
+    pub letters: Vec<Letter>,
     /// The counters, always.
     pub counts: Counts,
     /// What is newer than `batch.have`.
@@ -385,7 +455,7 @@ pub enum Standing {
 }
 
 /// What became of a command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Commanded {
     /// Done, or already so.
     Done,
@@ -399,7 +469,26 @@ pub enum Commanded {
         after: Number,
         /// The frontier now.
         upto: Number,
+        /// Who, in the order of their turns: the first [`MAX_NAMED`] of them.
+        called: Vec<Number>,
     },
+    /// To a revocation.
+    Ended(Done),
+    /// Another order came under this key before: nothing was done.
+    Conflict,
+    /// To a repair: how many counters were wrong.
+    Repaired(u64),
+}
+
+/// Something that happened and that somebody wants to be told of, by whichever node takes it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Letter {
+    /// 1, 2, 3, … in a room, across epochs.
+    pub serial: u64,
+    /// When it happened, by the store's wall clock.
+    pub at_ms: u64,
+    /// What, as a JSON text.
+    pub text: String,
 }
 
 /// What became of a join.
@@ -502,10 +591,16 @@ pub struct Counts {
     pub swept_ms: u64,
     /// There was more to be done than one exchange does: ask again soon.
     pub backlog: bool,
+    /// Letters that wait to be delivered, or are under way.
+    #[serde(default)]
+    pub letters: u64,
+    /// Letters that were thrown away because too many waited.
+    #[serde(default)]
+    pub letters_lost: u64,
 }
 
 /// A batch that can't be applied at all. The line is untouched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 pub enum BadBatch {
     /// Too many items that need a step of their own.
     #[error(
@@ -527,6 +622,17 @@ pub enum BadBatch {
         "a batch carries {0} marks or joins, at most {MAX_BULK} are allowed: send the rest in the next one"
     )]
     TooManyBulk(u64),
+    /// A setting that no line could have.
+    #[error("{name} can't be set so: {why}")]
+    BadChange {
+        /// Which.
+        name: String,
+        /// Why not.
+        why: String,
+    },
+    /// Texts that are too long, or figures that are none.
+    #[error("a batch's {0} are more, or longer, than a line keeps")]
+    TooLong(&'static str),
     /// No sequence, or one that no node gets to.
     #[error("a batch's sequence starts at 1 and counts up by one")]
     NoSequence,
@@ -545,6 +651,14 @@ pub const MAX_REPORTED: usize = 2 * MAX_ITEMS;
 pub const MAX_TOLD: usize = 1_000;
 /// Marks and plain joins cost a bit each.
 pub const MAX_BULK: u64 = 1_000_000;
+/// Whom a release by hand names in its answer.
+pub const MAX_NAMED: usize = 1_000;
+/// Bytes of a text that is kept as it comes: a note, a setting, a tag, what a node says of itself.
+pub const MAX_TEXT: usize = 2_048;
+/// Letters that one reply hands out.
+pub const MAX_LETTERS: u32 = 50;
+/// For so long a letter is the node's that took it: longer than three tries with their pauses take.
+pub const LEASE_MS: u64 = 60_000;
 /// Whole numbers up to here are exact where a line is kept in Lua, too.
 pub(crate) const EXACT: u64 = 1 << 53;
 
@@ -555,7 +669,12 @@ impl Batch {
         let lists = [&self.present, &self.leaves, &self.returns, &self.vouched, &self.claims];
         let numbers: usize = lists.iter().map(|list| list.len()).sum();
         let others = self.ends.len() + self.spends.len() + self.renewals.len();
-        numbers + keyed + self.commands.len() + others
+        numbers + keyed + self.commands.len() + others + self.sent.len()
+    }
+
+    /// What a letter says about one of the claims, or of the joins after them.
+    pub(super) fn tag(&self, nth: usize) -> Option<&str> {
+        self.tags.iter().find(|(whose, _)| *whose as usize == nth).map(|(_, tag)| tag.as_str())
     }
 
     /// Whether this batch may be applied.
@@ -582,6 +701,18 @@ impl Batch {
         if plain > MAX_BULK || self.marks.len() as u64 > MAX_BULK {
             return Err(BadBatch::TooManyBulk(plain.max(self.marks.len() as u64)));
         }
-        Ok(())
+        self.check_texts()?;
+        self.commands.iter().try_for_each(|order| order.command.check())
+    }
+
+    fn check_texts(&self) -> Result<(), BadBatch> {
+        let long = |text: &str| text.len() > MAX_TEXT;
+        let hold = |what, holds| if holds { Ok(()) } else { Err(BadBatch::TooLong(what)) };
+        hold("notes", !self.commands.iter().any(|order| long(&order.note)))?;
+        let tags = self.tags.len() <= MAX_ITEMS && !self.tags.iter().any(|(_, tag)| long(tag));
+        hold("tags", tags)?;
+        hold("words about itself", !self.about.as_deref().is_some_and(long))?;
+        let few = self.figures.iter().all(|figure| *figure < EXACT / 4_096);
+        hold("figures", self.figures.is_empty() || self.figures.len() == FIGURES && few)
     }
 }

@@ -1,10 +1,12 @@
 //! What must hold after every exchange, written once and checked in debug builds, by the model tests
 //! and by operators against a live line.
 
+use serde::{Deserialize, Serialize};
+
 use super::state::Line;
 
 /// An invariant that does not hold.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[error("invariant {number} is broken: {what}")]
 pub struct Broken {
     /// Which, in the order of [`Line::check_invariants`].

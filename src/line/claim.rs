@@ -103,17 +103,32 @@ impl Line {
 
     /// Lets in those of the batch's claims whose turn came in this very exchange.
     pub(super) fn enter_claims(&mut self, batch: &Batch, epoch: u64, claims: &mut [Claimed]) {
-        for (number, claimed) in batch.claims.iter().zip(claims) {
+        for (nth, (number, claimed)) in batch.claims.iter().zip(claims).enumerate() {
             if *claimed == Claimed::Waiting {
-                *claimed = if self.epoch == epoch { self.claim(*number) } else { Claimed::Stale };
+                *claimed = match self.epoch == epoch {
+                    true => self.claim_and_tell(*number, batch.tag(nth)),
+                    false => Claimed::Stale,
+                };
             }
         }
+    }
+
+    /// A claim, and a letter if it was an entry.
+    pub(super) fn claim_and_tell(&mut self, number: Number, tag: Option<&str>) -> Claimed {
+        let before = self.totals.entered;
+        let claimed = self.claim(number);
+        if let Claimed::Inside(terms) = claimed
+            && self.totals.entered > before
+        {
+            self.write_entered(number, terms, tag);
+        }
+        claimed
     }
 
     /// Lets in those of the batch's newcomers whose turn came in this very exchange, as far as the budget goes.
     pub(super) fn enter_joins(&mut self, batch: &Batch, budget: &mut Budget, joins: &mut [Joined]) {
         let mut left = budget.next();
-        for (join, joined) in batch.joins.iter().zip(joins) {
+        for (nth, (join, joined)) in batch.joins.iter().zip(joins).enumerate() {
             let Joined::Given { first, count, entered, terms, .. } = joined else {
                 continue;
             };
@@ -121,7 +136,9 @@ impl Line {
             for number in (*first..end).take(left) {
                 self.take_out(number);
                 self.used.set(number);
-                *terms = Some(self.enter(number, join.is_once()));
+                let now = self.enter(number, join.is_once());
+                self.write_entered(number, now, batch.tag(batch.claims.len() + nth));
+                *terms = Some(now);
                 *entered += 1;
                 left -= 1;
             }

@@ -173,6 +173,7 @@ impl Line {
             self.merge_ending(*number, *why);
         }
         self.paused |= report.paused;
+        self.merge_overrides(&report.overrides);
     }
 
     /// A node knows that a session is over. One that merely went idle may have been resumed since.
@@ -214,6 +215,14 @@ impl Line {
         let ordinary = self.live.count(self.released + 1..=self.issued);
         self.waiting = ordinary + self.head.express.len() as u64;
         self.claimable = self.live.count(self.lapsed + 1..=self.released);
+    }
+
+    /// Counts anew, by an operator's word; how many counters were wrong.
+    pub(super) fn repair(&mut self) -> u64 {
+        let before = (self.waiting, self.claimable);
+        self.without_used();
+        self.recount();
+        u64::from(before.0 != self.waiting) + u64::from(before.1 != self.claimable)
     }
 
     pub(super) fn forget_missing(&mut self) {

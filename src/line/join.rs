@@ -210,7 +210,7 @@ impl Line {
     fn refusal(&self, space: u64) -> Option<Refusal> {
         match self.settings().mode {
             Mode::Drain | Mode::Closed => Some(Refusal::Closed),
-            Mode::Auto | Mode::Hold => (space == 0).then_some(Refusal::Full),
+            Mode::Auto | Mode::Hold | Mode::Bypass => (space == 0).then_some(Refusal::Full),
         }
     }
 

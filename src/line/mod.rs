@@ -143,8 +143,12 @@ mod claim;
 mod endings;
 mod estimate;
 mod express;
+mod find;
 mod heal;
+mod history;
 mod join;
+mod letters;
+mod orders;
 mod packed;
 mod release;
 mod scores;
@@ -159,9 +163,14 @@ pub use batch::*;
 pub use budget::MAX_STEPS;
 pub use check::Broken;
 pub use estimate::Eta;
+pub use find::{Found, Heard, MAX_FOUND, Question};
+pub use history::{
+    ANSWERS, Buckets, ERRORS, FIGURES, GHOSTS, LATENCIES, MINUTES, Minute, NO_RATE, ORIGIN, WAITS,
+};
+pub use orders::{Entry, Override, Overrides};
 pub use settings::*;
 pub use state::Line;
-pub use view::{BitsUpdate, ExpressUpdate, Update, View};
+pub use view::{BitsUpdate, ExpressUpdate, InForce, Update, View};
 
 pub(crate) use batch::EXACT;
 pub(crate) use heal::ISSUED_MAX;

@@ -21,8 +21,9 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use super::batch::{Commanded, MAX_ITEMS, Number};
+use super::batch::{Commanded, MAX_ITEMS, MAX_NAMED, Number};
 use super::budget::Budget;
+use super::letters::CALLED_MAX;
 use super::settings::{Mode, Pace};
 use super::state::Line;
 
@@ -161,6 +162,9 @@ impl Line {
 
     /// Turns the pace allows now.
     fn by_pace(&self) -> u64 {
+        if self.settings().mode == Mode::Bypass {
+            return u64::MAX;
+        }
         if self.paused || matches!(self.settings().mode, Mode::Hold | Mode::Closed) {
             return 0;
         }
@@ -179,7 +183,13 @@ impl Line {
     /// Calls as many as may be called, in the steps that are left; whether there is more to do.
     pub(super) fn release_by_pace(&mut self, steps: &mut usize) -> bool {
         let wanted = self.allowance();
-        let (count, _) = self.release(wanted, steps);
+        let most = if self.settings().webhooks { CALLED_MAX } else { 0 };
+        let mut called = Vec::new();
+        let (count, _) = self.release(wanted, steps, &mut called, most);
+        self.write_called(count, &called);
+        if self.settings().mode == Mode::Bypass {
+            return *steps == 0 && self.waiting > 0; // Nobody pays for turns that everybody has.
+        }
         self.bucket.credit -= count * self.pace().map_or(0, Pace::cost);
         if let Some(pace @ Pace::Rate { .. }) = self.pace()
             && self.bucket.credit >= pace.depth() * pace.cost()
@@ -195,14 +205,23 @@ impl Line {
         let after = self.released;
         let closed = self.settings().mode == Mode::Closed;
         let wanted = if closed { 0 } else { wanted.min(self.free_seats()) };
-        let (count, express) = self.release(wanted, steps);
-        Commanded::Released { count, express, after, upto: self.released }
+        let mut called = Vec::new();
+        let (count, express) = self.release(wanted, steps, &mut called, MAX_NAMED);
+        self.write_called(count, &called);
+        Commanded::Released { count, express, after, upto: self.released, called }
     }
 
     /// Calls the next `wanted` who are here, in the order of their places, express first where a place
     /// is the same. How many there were, and how many of them from express. A step goes to the next live place and
     /// over as many as are wanted: a line of people costs one; only people and gaps in turn cost one each.
-    fn release(&mut self, mut wanted: u64, steps: &mut usize) -> (u64, u64) {
+    /// The first `most` are named in `called`.
+    fn release(
+        &mut self,
+        mut wanted: u64,
+        steps: &mut usize,
+        called: &mut Vec<Number>,
+        most: usize,
+    ) -> (u64, u64) {
         let (mut ordinary, mut express, mut cursor) = (0, 0, self.released);
         while wanted > 0 && *steps > 0 {
             let next = self.live.first_one(cursor + 1..=self.issued);
@@ -211,6 +230,9 @@ impl Line {
                 (None, None) => break,
                 (next, Some((place, number))) if next.is_none_or(|next| place <= next) => {
                     self.head.call(number, self.clock_ms);
+                    if called.len() < most {
+                        called.push(number);
+                    }
                     express += 1;
                     wanted -= 1;
                 }
@@ -219,6 +241,7 @@ impl Line {
                     let stop = first.map_or(self.issued, |(place, _)| place - 1);
                     let high = stop.min(next.saturating_add(wanted - 1));
                     let count = self.live.count(next..=high);
+                    self.name(next, high, called, most);
                     cursor = high;
                     ordinary += count;
                     wanted -= count;
@@ -233,6 +256,16 @@ impl Line {
         self.waiting -= ordinary + express;
         self.totals.turns += ordinary + express;
         (ordinary + express, express)
+    }
+
+    /// Names those who are here from one place to another, as far as there is room.
+    fn name(&self, mut next: Number, high: Number, called: &mut Vec<Number>, most: usize) {
+        while called.len() < most
+            && let Some(number) = self.live.first_one(next..=high)
+        {
+            called.push(number);
+            next = number + 1;
+        }
     }
 
     /// Notes where the frontier is, if it moved.

@@ -73,6 +73,12 @@ impl Sessions {
         self.seats.keys().chain(self.ended.keys()).copied()
     }
 
+    /// Who is inside, in the order in which their seats will be free.
+    pub(super) fn those_inside(&self, skip: usize, limit: usize) -> Vec<(Number, Terms)> {
+        let numbers = self.until.iter().map(|(_, number)| number).skip(skip).take(limit);
+        numbers.filter_map(|number| Some((number, self.seats.get(&number)?.terms))).collect()
+    }
+
     /// Endings after `serial`, oldest first.
     pub(super) fn endings_after(&self, serial: u64) -> Vec<(u64, Number, Ending)> {
         let later = self.log.range((Bound::Excluded(serial), Bound::Unbounded)).take(MAX_TOLD);

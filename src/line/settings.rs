@@ -8,6 +8,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::batch::BOOST;
+use super::history::NO_RATE;
+use super::orders::Overrides;
+
 /// Everything about a room that decides who joins and who enters when.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settings {
@@ -37,6 +41,9 @@ pub struct Settings {
     pub ticket_max_ms: u64,
     /// How often one address, device or user may try to join.
     pub join_limits: Vec<JoinLimit>,
+    /// Whether somebody wants to be told what happens: letters are written then.
+    #[serde(default)]
+    pub webhooks: bool,
 }
 
 /// Who is let in at all.
@@ -51,6 +58,8 @@ pub enum Mode {
     Drain,
     /// Nobody new, nobody released, not even by hand.
     Closed,
+    /// No line: everybody enters at once, whatever rate and seats say.
+    Bypass,
 }
 
 /// How fast visitors are released.
@@ -155,11 +164,53 @@ impl Default for Settings {
             on_absence: OnAbsence::Keep,
             ticket_max_ms: DAY_MS,
             join_limits: Vec::new(),
+            webhooks: false,
         }
     }
 }
 
 impl Settings {
+    /// These, with what operators have set instead. What is not of the line is left to others.
+    ///
+    /// # Errors
+    /// What can't be a setting's value.
+    pub(super) fn checked_with(&self, overrides: &Overrides) -> Result<Settings, String> {
+        let mut settings = self.clone();
+        for (name, set) in &overrides.set {
+            let value = set.value.as_str();
+            match name.as_str() {
+                "mode" => settings.mode = read(value)?,
+                "pace" => settings.pace = read(value)?,
+                "max_active" => settings.max_active = read(value)?,
+                "max_waiting" => settings.max_waiting = read(value)?,
+                "claim_window_ms" => settings.claim_window_ms = read(value)?,
+                "session_idle_ms" => settings.session_idle_ms = Some(read(value)?),
+                "session_max_ms" => settings.session_max_ms = Some(read(value)?),
+                "heartbeat_timeout_ms" => settings.heartbeat_timeout_ms = read(value)?,
+                "webhooks" => settings.webhooks = read(value)?,
+                _ => _ = read::<serde_json::Value>(value)?,
+            }
+        }
+        if let Some(boost) = overrides.get(BOOST) {
+            settings.pace = read(boost)?;
+        }
+        Ok(settings)
+    }
+
+    /// These, with what operators have set instead, which was checked before it was.
+    pub fn with(&self, overrides: &Overrides) -> Settings {
+        self.checked_with(overrides).unwrap_or_else(|_| self.clone())
+    }
+
+    /// Turns in a thousand seconds, as far as a pace says.
+    pub(super) fn rate_per_1000s(&self) -> u64 {
+        match self.pace {
+            None => NO_RATE,
+            Some(Pace::Rate { rate, .. }) => rate.count * 1_000_000 / rate.per_ms,
+            Some(Pace::Batch { batch, interval_ms, .. }) => batch * 1_000_000 / interval_ms,
+        }
+    }
+
     /// The claim window in force: a batch's turns stay open for `windows` intervals.
     pub fn claim_window_ms(&self) -> u64 {
         match self.pace {
@@ -275,6 +326,10 @@ impl Settings {
         }
         found
     }
+}
+
+fn read<T: serde::de::DeserializeOwned>(value: &str) -> Result<T, String> {
+    serde_json::from_str(value).map_err(|error| error.to_string())
 }
 
 impl Subject {

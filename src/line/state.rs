@@ -12,13 +12,17 @@ use super::batch::*;
 use super::bits::Bitmap;
 use super::budget::Budget;
 use super::express::Head;
+use super::find::Heard;
 use super::heal::Settling;
+use super::history::History;
 use super::join::{FirstJoin, Window};
+use super::letters::Outbox;
+use super::orders::{self, Book, Overrides};
 use super::packed::Packed;
 use super::release::{Bucket, Releases};
 use super::scores::Scores;
 use super::session::Sessions;
-use super::settings::{Pace, Settings, Subject};
+use super::settings::{Mode, Pace, Settings, Subject};
 
 /// The most the room's clock moves in one exchange. Nodes ask twice a second while anybody waits,
 /// so four times that is an outage, and an outage must not count against anybody.
@@ -69,9 +73,23 @@ pub struct Line {
     /// Who did the last sweep.
     #[serde(default)]
     pub(super) swept: Swept,
-    /// Whose pass was spent, until when that is remembered. Snapshots had none once.
+    /// Whose pass was spent, until when that is remembered. Snapshots had none once, nor what follows.
     #[serde(default)]
     pub(super) spent: Scores,
+    /// What operators have set.
+    #[serde(default)]
+    pub(super) overrides: Overrides,
+    /// What they have ordered.
+    #[serde(default)]
+    pub(super) book: Book,
+    /// What they may order again.
+    #[serde(default)]
+    pub(super) asked: orders::Memory,
+    #[serde(default)]
+    pub(super) history: History,
+    /// What somebody is to be told.
+    #[serde(default)]
+    pub(super) outbox: Outbox,
 }
 
 /// Two periods, not one: a visitor seen just before a period ends must still count for a whole
@@ -85,7 +103,18 @@ pub(super) struct Config {
     pub(super) version: u64,
     /// Counts changes, so that nodes notice one.
     pub(super) serial: u64,
+    /// In force.
     pub(super) settings: Settings,
+    /// As they were offered, where operators have set something else.
+    #[serde(default)]
+    pub(super) file: Option<Settings>,
+}
+
+impl Config {
+    /// As they were offered.
+    pub(super) fn offered(&self) -> &Settings {
+        self.file.as_ref().unwrap_or(&self.settings)
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -111,6 +140,9 @@ pub(super) struct Node {
     sequence: u64,
     heard_ms: u64,
     answers: Answers,
+    /// What it says about itself.
+    #[serde(default)]
+    about: String,
 }
 
 /// The parts of a reply that answer the batch's items.
@@ -128,6 +160,12 @@ pub(super) struct Answers {
     /// Snapshots had none once.
     #[serde(default)]
     spends: Vec<Done>,
+}
+
+/// Whether a room that let nobody in does from now on.
+fn opens(before: Mode, now: Mode) -> bool {
+    let shut = |mode| matches!(mode, Mode::Hold | Mode::Closed);
+    shut(before) && !shut(now)
 }
 
 /// A node that has been silent this long will not repeat its last batch.
@@ -160,7 +198,7 @@ impl Line {
         let fresh = batch.sequence > last;
         let mut answers = Answers::default();
         if fresh || self.settling.is_some() {
-            answers.offered = batch.offer.as_ref().map(|offer| self.take_offer(offer));
+            answers.offered = batch.offer.as_ref().map(|offer| self.take_offer(offer, batch.node));
         }
         if !self.settled(&batch.known) {
             let left_ms = self.settling_left_ms();
@@ -170,6 +208,9 @@ impl Line {
             return Ok(self.reply(batch, Taken::Unconfigured, answers, false));
         }
 
+        let waited = self.waiting > 0;
+        self.turn_minute();
+        self.end_overrides();
         let mut budget = Budget::new();
         let turned = self.turn_ring();
         if fresh {
@@ -193,8 +234,9 @@ impl Line {
         let most = budget.next();
         let mut steps = most;
         if fresh {
-            let commands = batch.commands.iter();
-            answers.commands = commands.map(|command| self.command(*command, &mut steps)).collect();
+            let orders = batch.commands.iter();
+            answers.commands =
+                orders.map(|order| self.order(order, batch.epoch, &mut steps)).collect();
             self.join(batch, &mut answers.joins);
         }
         budget.backlog |= self.release_by_pace(&mut steps);
@@ -205,12 +247,17 @@ impl Line {
         }
         self.record_release();
         self.head.publish(self.clock_ms);
+        if waited && self.waiting == 0 {
+            self.write_letter(r#"{"emptied":true}"#.to_owned());
+        }
 
         let taken = match batch.sequence.cmp(&last) {
             std::cmp::Ordering::Greater => {
                 let (sequence, heard_ms) = (batch.sequence, self.clock_ms);
-                self.nodes
-                    .insert(batch.node, Node { sequence, heard_ms, answers: answers.clone() });
+                let before = self.nodes.remove(&batch.node).map(|node| node.about);
+                let about = batch.about.clone().or(before).unwrap_or_default();
+                let node = Node { sequence, heard_ms, answers: answers.clone(), about };
+                self.nodes.insert(batch.node, node);
                 Taken::Applied
             }
             std::cmp::Ordering::Equal => {
@@ -221,7 +268,9 @@ impl Line {
             }
             std::cmp::Ordering::Less => Taken::Superseded,
         };
-        Ok(self.reply(batch, taken, answers, budget.backlog))
+        let letters = self.hand_out_letters(batch.wants);
+        let reply = self.reply(batch, taken, answers, budget.backlog);
+        Ok(Reply { letters, ..reply })
     }
 
     /// Moves the room's clock; by how much.
@@ -238,6 +287,8 @@ impl Line {
 
     /// What the batch says about numbers, in the order of the parent's step 8 and 9.
     fn hear(&mut self, batch: &Batch, answers: &mut Answers) {
+        self.add_figures(&batch.figures);
+        self.forget_letters(&batch.sent);
         if batch.epoch != self.epoch {
             answers.leaves = vec![Done::Stale; batch.leaves.len()];
             answers.ends = vec![Done::Stale; batch.ends.len()];
@@ -258,44 +309,59 @@ impl Line {
             batch.returns.iter().map(|number| self.come_back(*number, false)).collect();
         answers.vouched =
             batch.vouched.iter().map(|number| self.come_back(*number, true)).collect();
-        answers.claims = batch.claims.iter().map(|number| self.claim(*number)).collect();
+        let claims = batch.claims.iter().enumerate();
+        answers.claims =
+            claims.map(|(nth, number)| self.claim_and_tell(*number, batch.tag(nth))).collect();
     }
 
-    fn take_offer(&mut self, offer: &Offer) -> Offered {
+    fn take_offer(&mut self, offer: &Offer, node: u128) -> Offered {
         let problems = offer.settings.problems();
         if !problems.is_empty() {
             return Offered::Invalid(problems);
         }
-        let serial = match &self.config {
-            Some(config) if offer.version < config.version => {
-                return Offered::Older(config.version);
-            }
-            Some(config) if offer.settings == config.settings => config.serial,
-            Some(config) => config.serial + 1,
-            None => 1,
-        };
-        let before = self.config.replace(Config {
-            version: offer.version,
-            serial,
-            settings: offer.settings.clone(),
-        });
-        let before = before.map(|config| config.settings);
-        self.change_pace(before.as_ref().and_then(|settings| settings.pace));
-        if before.is_some_and(|old| old.heartbeat_timeout_ms != offer.settings.heartbeat_timeout_ms)
+        if let Some(config) = &self.config
+            && offer.version < config.version
         {
-            self.presume_seen();
+            return Offered::Older(config.version);
+        }
+        let (version, settings) = (offer.version, offer.settings.clone());
+        let before = self.config.as_ref().map(|config| config.offered().clone());
+        if before.as_ref() != Some(&settings) {
+            self.write_offer(before.as_ref(), &settings, node);
+        }
+        match &mut self.config {
+            Some(config) if config.offered() == &settings => config.version = version,
+            Some(config) => {
+                (config.version, config.file) = (version, Some(settings));
+                self.put_in_force();
+            }
+            None => {
+                let now = settings.with(&self.overrides);
+                let file = (now != settings).then_some(settings);
+                self.config = Some(Config { version, serial: 1, settings: now, file });
+                self.change_pace(None);
+            }
         }
         Offered::Taken
     }
 
-    fn command(&mut self, command: Command, steps: &mut usize) -> Commanded {
-        match command {
-            Command::Release(count) => return self.release_by_hand(count, steps),
-            Command::Pause => self.paused = true,
-            Command::Resume => self.paused = false,
-            Command::Reset => self.begin_epoch((self.epoch + 1).max(self.wall_ms / 1_000)),
+    /// What the file says and what operators have set instead, together, from now on. Something of either has changed.
+    pub(super) fn put_in_force(&mut self) {
+        let Some(config) = &mut self.config else { return };
+        let offered = config.offered().clone();
+        let now = offered.with(&self.overrides);
+        let before = std::mem::replace(&mut config.settings, now);
+        let now = &config.settings;
+        config.file = (*now != offered).then_some(offered);
+        config.serial += 1;
+        let (opens, timeout_ms) = (opens(before.mode, now.mode), now.heartbeat_timeout_ms);
+        self.change_pace(before.pace);
+        if before.heartbeat_timeout_ms != timeout_ms {
+            self.presume_seen();
         }
-        Commanded::Done
+        if opens {
+            self.write_letter(r#"{"opened":true}"#.to_owned());
+        }
     }
 
     /// Voids every number given so far. Settings, pause, credit and what limits joins stay: a reset
@@ -321,6 +387,11 @@ impl Line {
             limits: before.limits,
             nodes: before.nodes,
             swept: before.swept,
+            overrides: before.overrides,
+            book: before.book,
+            asked: before.asked,
+            history: before.history,
+            outbox: before.outbox,
             ..Line::default()
         };
     }
@@ -342,6 +413,9 @@ impl Line {
 
     /// Seats that nobody holds, is admitted to, or is missing from.
     pub(super) fn free_seats(&self) -> u64 {
+        if self.settings().mode == Mode::Bypass {
+            return u64::MAX;
+        }
         let taken = self.sessions.inside() + self.admitted() + self.missing;
         self.settings().max_active.map_or(u64::MAX, |seats| seats.saturating_sub(taken))
     }
@@ -390,6 +464,16 @@ impl Line {
         self.nodes.values().filter(heard).count() as u64
     }
 
+    /// The nodes heard of in the last hour.
+    pub(super) fn heard(&self) -> Vec<Heard> {
+        let heard = |(node, found): (&u128, &Node)| Heard {
+            node: *node,
+            ago_ms: self.clock_ms.saturating_sub(found.heard_ms),
+            about: found.about.clone(),
+        };
+        self.nodes.iter().map(heard).collect()
+    }
+
     /// The counters as they stand.
     pub fn counts(&self) -> Counts {
         let (turns_1m, turns_10m) = self.turns_ago();
@@ -417,6 +501,8 @@ impl Line {
             swept_by: self.swept.by,
             swept_ms: self.swept.at_ms,
             backlog: false,
+            letters: self.outbox.len(),
+            letters_lost: self.outbox.lost,
         }
     }
 
@@ -442,6 +528,7 @@ impl Line {
             claims: answers.claims,
             commands: answers.commands,
             joins: answers.joins,
+            letters: Vec::new(),
             counts: Counts { backlog, ..self.counts() },
             update: self.update(&batch.have),
         }

@@ -15,6 +15,7 @@ use super::batch::{
 };
 use super::endings::Endings;
 use super::estimate::{self, Eta};
+use super::orders::Overrides;
 use super::settings::{Mode, Settings};
 use super::state::Line;
 use sights::Sights;
@@ -30,8 +31,19 @@ pub struct Update {
     pub express: Option<ExpressUpdate>,
     /// Endings since the last one the node has, oldest first, at most 1,000: serial, number, why.
     pub ended: Vec<(u64, Number, Ending)>,
-    /// Version and settings in force.
-    pub settings: Option<(u64, Settings)>,
+    /// What is set.
+    pub settings: Option<InForce>,
+}
+
+/// What is set, by files and by operators.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct InForce {
+    /// Counts changes of either.
+    pub serial: u64,
+    /// As the nodes' files say.
+    pub file: Settings,
+    /// What operators have set instead.
+    pub overrides: Overrides,
 }
 
 /// The bitmaps from `lapsed` on.
@@ -70,11 +82,24 @@ pub struct View {
     head: Arc<Head>,
     ended: Endings,
     ended_serial: u64,
-    settings: Option<Arc<(u64, Settings)>>,
+    settings: Option<Arc<Rules>>,
     /// Who was here by these bits and has left since, in order: the bits are as old as the last sweep.
     left: Arc<Vec<Number>>,
     /// When the frontier came where it is.
     sights: Arc<Sights>,
+}
+
+/// What is set, and what is in force by it.
+#[derive(Clone, Debug)]
+struct Rules {
+    told: InForce,
+    settings: Settings,
+}
+
+impl Rules {
+    fn new(told: InForce) -> Rules {
+        Rules { settings: told.file.with(&told.overrides), told }
+    }
 }
 
 /// The bitmaps, with the number of live places before every eighth word.
@@ -176,7 +201,8 @@ impl Head {
 impl View {
     /// What is known before the first exchange: the settings this node is about to offer.
     pub fn expecting(settings: Settings) -> View {
-        View { settings: Some(Arc::new((0, settings))), ..View::default() }
+        let told = InForce { serial: 0, file: settings, overrides: Overrides::default() };
+        View { settings: Some(Arc::new(Rules::new(told))), ..View::default() }
     }
 
     /// This view with a reply's news in it. What the reply does not bring is shared, not copied.
@@ -203,7 +229,7 @@ impl View {
             self.head = Arc::new(Head::new(express.clone()));
         }
         if let Some(settings) = settings {
-            self.settings = Some(Arc::new(settings.clone()));
+            self.settings = Some(Arc::new(Rules::new(settings.clone())));
         }
         let released = self.counts.released;
         if first || last.epoch != self.counts.epoch {
@@ -244,7 +270,12 @@ impl View {
 
     /// The settings in force, once an exchange has brought them; before that, those this node offers.
     pub fn settings(&self) -> Option<&Settings> {
-        self.settings.as_deref().map(|(_, settings)| settings)
+        self.settings.as_deref().map(|rules| &rules.settings)
+    }
+
+    /// What operators have set instead of the file's.
+    pub fn overrides(&self) -> Option<&Overrides> {
+        self.settings.as_deref().map(|rules| &rules.told.overrides)
     }
 
     /// Whether nobody is let in for the moment but by hand: a time would be a promise nobody keeps.
@@ -337,7 +368,7 @@ impl View {
             bits: self.bits.map.version,
             express: self.head.lists.version,
             ended: self.ended_serial,
-            settings: self.settings.as_ref().map_or(0, |settings| settings.0),
+            settings: self.settings.as_ref().map_or(0, |rules| rules.told.serial),
         }
     }
 
@@ -359,6 +390,7 @@ impl View {
             called: self.head.lists.called.clone(),
             ended: self.ended.iter().collect(),
             paused: self.counts.paused,
+            overrides: self.overrides().cloned().unwrap_or_default(),
         }
     }
 
@@ -414,12 +446,21 @@ impl Line {
             // Few above the frontier have used up their turn: the rest would be zeros.
             used: self.used.copy(from, self.used.last_one(from..=self.issued).unwrap_or(from)),
         });
-        let config = self.config.as_ref().filter(|config| config.serial != have.settings);
+        let changed = |told: &InForce| told.serial != have.settings;
         Update {
             bits,
             express: self.head.update(have.express),
             ended: self.sessions.endings_after(have.ended),
-            settings: config.map(|config| (config.serial, config.settings.clone())),
+            settings: self.in_force().filter(changed),
         }
+    }
+
+    /// What is set, by files and by operators.
+    pub fn in_force(&self) -> Option<InForce> {
+        self.config.as_ref().map(|config| InForce {
+            serial: config.serial,
+            file: config.offered().clone(),
+            overrides: self.overrides.clone(),
+        })
     }
 }

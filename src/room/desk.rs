@@ -14,8 +14,8 @@ use super::memo::Memo;
 use super::said::Said;
 use crate::line::bits::Bitmap;
 use crate::line::{
-    Claimed, Command, Commanded, Done, End, Join, Joined, Keyed, MAX_BULK, MAX_COMMANDS, MAX_ITEMS,
-    Number, Offer, Renewal,
+    Batch, Claimed, Command, Commanded, Done, End, FIGURES, Join, Joined, Keyed, MAX_BULK,
+    MAX_COMMANDS, MAX_ITEMS, Number, Offer, Order, Renewal,
 };
 
 /// Newcomers who may wait for a number at once: two seconds of a crowd of 50,000 a second. Whoever comes
@@ -25,6 +25,9 @@ const MAX_NEWCOMERS: usize = 100_000;
 const MAX_WAITING: usize = 40 * MAX_ITEMS;
 /// Those passed over who are back: more than the head of the line takes in.
 const MAX_RETURNS: usize = 100_000;
+
+/// Between two reports of what was counted.
+const FIGURES_PAUSE: Duration = Duration::from_secs(2);
 
 /// Why there is no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -40,6 +43,9 @@ pub enum Busy {
     Away,
 }
 
+/// A newcomer, and what a letter is to say about them.
+type Arriving = (Option<Keyed>, Option<String>);
+
 /// A list of questions of one kind.
 type Asked<Q, A> = VecDeque<(Q, Sender<A>)>;
 
@@ -53,15 +59,22 @@ pub(super) struct Desk {
     offer: Offer,
     /// The line has not been told of it yet.
     offer_due: bool,
-    newcomers: Asked<Option<Keyed>, Joined>,
-    claims: Asked<Number, Claimed>,
+    newcomers: Asked<Arriving, Joined>,
+    claims: Asked<(Number, Option<String>), Claimed>,
     renewals: Asked<Renewal, Claimed>,
     leaves: Asked<Number, Done>,
     ends: Asked<End, Done>,
     spends: Asked<Number, Done>,
-    commands: Asked<Command, Commanded>,
+    commands: Asked<Order, Commanded>,
     /// Numbers whose visitor went away before they were told: nobody will use them.
     unwanted: Vec<Number>,
+    /// Letters that were delivered, and how many more are wanted.
+    sent: Vec<u64>,
+    wants: u32,
+    /// What was counted since the last batch.
+    figures: Vec<u64>,
+    figures_told: Instant,
+    about: Option<String>,
     marks: Vec<Number>,
     present: Vec<Number>,
     returns: BTreeSet<Number>,
@@ -89,6 +102,11 @@ impl Desk {
             spends: VecDeque::new(),
             commands: VecDeque::new(),
             unwanted: Vec::new(),
+            sent: Vec::new(),
+            wants: 0,
+            figures: Vec::new(),
+            figures_told: Instant::now(),
+            about: None,
             marks: Vec::new(),
             present: Vec::new(),
             returns: BTreeSet::new(),
@@ -115,8 +133,19 @@ impl Desk {
             dismiss(&mut self.leaves, Done::Stale);
             dismiss(&mut self.ends, Done::Stale);
             dismiss(&mut self.spends, Done::Stale);
+            self.dismiss_revocations();
         }
         epoch == self.epoch
+    }
+
+    /// Of orders, only these are about a number.
+    fn dismiss_revocations(&mut self) {
+        for (order, answer) in std::mem::take(&mut self.commands) {
+            match order.command {
+                Command::Revoke(_) => _ = answer.send(Commanded::Ended(Done::Stale)),
+                _ => self.commands.push_back((order, answer)),
+            }
+        }
     }
 
     /// Drops every question, and refuses all that follow.
@@ -177,21 +206,21 @@ impl Desk {
         self.proof
     }
 
-    pub(super) fn join(
-        &mut self,
-        keyed: Option<Keyed>,
-        answer: Sender<Joined>,
-    ) -> Result<(), Busy> {
+    pub(super) fn join(&mut self, newcomer: Arriving, answer: Sender<Joined>) -> Result<(), Busy> {
         self.check_open()?;
         if self.newcomers.len() >= MAX_NEWCOMERS {
             self.newcomers.retain(|(_, answer)| !answer.is_closed());
         }
-        put(&mut self.newcomers, keyed, answer, MAX_NEWCOMERS)
+        put(&mut self.newcomers, newcomer, answer, MAX_NEWCOMERS)
     }
 
-    pub(super) fn claim(&mut self, number: Number, answer: Sender<Claimed>) -> Result<(), Busy> {
+    pub(super) fn claim(
+        &mut self,
+        claim: (Number, Option<String>),
+        answer: Sender<Claimed>,
+    ) -> Result<(), Busy> {
         self.check_open()?;
-        put(&mut self.claims, number, answer, MAX_WAITING)
+        put(&mut self.claims, claim, answer, MAX_WAITING)
     }
 
     pub(super) fn renew(&mut self, renewal: Renewal, answer: Sender<Claimed>) -> Result<(), Busy> {
@@ -215,13 +244,31 @@ impl Desk {
         put(&mut self.spends, number, answer, MAX_WAITING)
     }
 
-    pub(super) fn command(
-        &mut self,
-        command: Command,
-        answer: Sender<Commanded>,
-    ) -> Result<(), Busy> {
+    pub(super) fn command(&mut self, order: Order, answer: Sender<Commanded>) -> Result<(), Busy> {
         self.check_open()?;
-        put(&mut self.commands, command, answer, MAX_WAITING)
+        put(&mut self.commands, order, answer, MAX_WAITING)
+    }
+
+    pub(super) fn want_letters(&mut self, wants: u32) {
+        self.wants = wants;
+    }
+
+    pub(super) fn letter_sent(&mut self, serial: u64) {
+        self.sent.push(serial);
+    }
+
+    pub(super) fn introduce(&mut self, about: String) {
+        self.about = Some(about);
+    }
+
+    pub(super) fn count(&mut self, figures: &[u64]) {
+        self.figures.resize(FIGURES, 0);
+        self.figures.iter_mut().zip(figures).for_each(|(sum, figure)| *sum += figure);
+    }
+
+    /// Figures ride along with what is said anyway, and not more often than a chart could show.
+    fn figures_due(&self) -> bool {
+        !self.figures.is_empty() && self.figures_told.elapsed() >= FIGURES_PAUSE
     }
 
     /// Notes a sign of life, once a period; whether the line should hear of it soon.
@@ -255,6 +302,12 @@ impl Desk {
         (batch.sequence, batch.epoch) = (self.sequence, self.epoch);
         batch.offer = std::mem::take(&mut self.offer_due).then(|| self.offer.clone());
         batch.marks = std::mem::take(&mut self.marks);
+        batch.about = self.about.clone();
+        batch.wants = std::mem::take(&mut self.wants);
+        if self.figures_due() {
+            batch.figures = std::mem::take(&mut self.figures);
+            self.figures_told = Instant::now();
+        }
         self.claims.retain(|(_, answer)| !answer.is_closed());
         self.spends.retain(|(_, answer)| !answer.is_closed());
         let mut room = MAX_COMMANDS;
@@ -264,12 +317,18 @@ impl Desk {
         move_to(&mut self.ends, &mut batch.ends, &mut said.ends, &mut room);
         move_to(&mut self.spends, &mut batch.spends, &mut said.spends, &mut room);
         move_to(&mut self.renewals, &mut batch.renewals, &mut said.renewals, &mut room);
-        move_to(&mut self.claims, &mut batch.claims, &mut said.claims, &mut room);
+        let mut claims = Vec::new();
+        move_to(&mut self.claims, &mut claims, &mut said.claims, &mut room);
+        for (nth, (number, tag)) in claims.into_iter().enumerate() {
+            batch.claims.push(number);
+            batch.tags.extend(tag.map(|tag| (nth as u32, tag)));
+        }
         self.take_newcomers(&mut said, &mut room);
         // Nobody waits for what comes of these. Answers stand in the order of their list, so leaves and
         // renewals without an asker come last in theirs: see `told`.
         let batch = &mut said.batch;
         batch.leaves.extend(some(&mut self.unwanted, &mut room));
+        batch.sent = some(&mut self.sent, &mut room);
         self.memo.put(batch, &mut room);
         batch.present = some(&mut self.present, &mut room);
         while room > 0
@@ -284,21 +343,27 @@ impl Desk {
     /// Newcomers in the order of their arrival. A run of those about whom nothing is remembered costs one
     /// item, so there is always room for them.
     fn take_newcomers(&mut self, said: &mut Said, room: &mut usize) {
-        let joins = &mut said.batch.joins;
+        let Batch { joins, tags, claims, .. } = &mut said.batch;
         let half = *room / 2; // The other half is for those nobody asks about.
-        while let Some((keyed, answer)) = self.newcomers.pop_front() {
+        let claims = claims.len();
+        while let Some(((keyed, tag), answer)) = self.newcomers.pop_front() {
             if answer.is_closed() {
                 continue;
             }
+            // Whoever has a tag is nobody of a run: it is about one.
+            let keyed = keyed.or(tag.as_ref().map(|_| Keyed::default()));
             let full = joins.len() >= if keyed.is_some() { half } else { half.max(1) };
             match (keyed, joins.last_mut()) {
                 (None, Some(Join::Plain(count))) => *count += 1,
                 (keyed, _) if full => {
-                    self.newcomers.push_front((keyed, answer));
+                    self.newcomers.push_front(((keyed, tag), answer));
                     break;
                 }
                 (None, _) => joins.push(Join::Plain(1)),
-                (Some(keyed), _) => joins.push(Join::Keyed(keyed)),
+                (Some(keyed), _) => {
+                    tags.extend(tag.map(|tag| ((claims + joins.len()) as u32, tag)));
+                    joins.push(Join::Keyed(keyed));
+                }
             }
             said.newcomers.push(answer);
         }
@@ -309,7 +374,8 @@ impl Desk {
     pub(super) fn is_empty(&self) -> bool {
         let asked = self.newcomers.len() + self.claims.len() + self.renewals.len();
         let more = self.leaves.len() + self.ends.len() + self.spends.len() + self.commands.len();
-        asked + more + self.unwanted.len() + self.returns.len() == 0 && self.memo.is_empty()
+        asked + more + self.unwanted.len() + self.returns.len() + self.sent.len() == 0
+            && self.memo.is_empty()
     }
 
     /// Numbers of `epoch` that were given to nobody.

@@ -90,6 +90,9 @@ impl Room {
             self.absorb(&reply, &said.batch);
             match reply.taken {
                 Taken::Applied | Taken::Repeated => {
+                    if said.batch.wants > 0 {
+                        self.receive(&reply.letters);
+                    }
                     let unwanted = said.told(&reply);
                     self.desk().leave_again(reply.counts.epoch, unwanted);
                     return reply.counts.backlog || reply.update.ended.len() >= MAX_TOLD;

@@ -74,9 +74,9 @@ impl Said {
 }
 
 /// Whoever no longer waits has gone, and nothing is lost with them but the answer.
-fn hand_out<A: Copy>(answers: Vec<Sender<A>>, told: &[A]) {
+fn hand_out<A: Clone>(answers: Vec<Sender<A>>, told: &[A]) {
     for (answer, told) in answers.into_iter().zip(told) {
-        let _ = answer.send(*told);
+        let _ = answer.send(told.clone());
     }
 }
 

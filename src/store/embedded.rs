@@ -26,9 +26,9 @@ use tokio::sync::{Semaphore, oneshot};
 use super::file::RULES;
 use super::lines::Lines;
 use super::opening::{self, Contents};
-use super::writer::{Request, Writer};
+use super::writer::{Asked, Request, Writer};
 use super::{BoxFuture, Opening, Secret, Store, StoreError, check_room, journal};
-use crate::line::{Batch, Reply};
+use crate::line::{Batch, Found, Question, Reply};
 
 /// Exchanges under way at once. A node has one a room, so this is as many rooms as a node could have;
 /// beyond it, callers wait their turn.
@@ -114,6 +114,14 @@ impl Embedded {
         self.stop()
     }
 
+    /// Puts a request into the queue, as soon as there is a place.
+    async fn send(&self, room: &str, asked: Asked) -> Result<(), StoreError> {
+        let place = self.places.clone().acquire_owned().await.map_err(|_| stopped())?;
+        let request = Request { room: room.to_owned(), asked, place };
+        let inbox = self.inbox.as_ref().ok_or_else(stopped)?;
+        inbox.send(request).map_err(|_| stopped())
+    }
+
     fn stop(&mut self) -> Result<(), StoreError> {
         self.inbox = None;
         match self.writer.take().map(JoinHandle::join) {
@@ -156,16 +164,21 @@ impl Store for Embedded {
             check_room(room)?;
             batch.check()?;
             journal::settle_marks(&mut batch); // here, and not where all others wait for it
-            let place = self.places.clone().acquire_owned().await;
             let (answer, told) = oneshot::channel();
-            let request = Request {
-                room: room.to_owned(),
-                batch,
-                answer,
-                _place: place.map_err(|_| stopped())?,
-            };
-            let inbox = self.inbox.as_ref().ok_or_else(stopped)?;
-            inbox.send(request).map_err(|_| stopped())?;
+            self.send(room, Asked::Exchange(batch, answer)).await?;
+            told.await.map_err(|_| stopped())?
+        })
+    }
+
+    fn find<'a>(
+        &'a self,
+        room: &'a str,
+        question: Question,
+    ) -> BoxFuture<'a, Result<Found, StoreError>> {
+        Box::pin(async move {
+            check_room(room)?;
+            let (answer, told) = oneshot::channel();
+            self.send(room, Asked::Find(question, answer)).await?;
             told.await.map_err(|_| stopped())?
         })
     }

@@ -18,7 +18,7 @@ use tokio::sync::{Semaphore, oneshot};
 use super::file::{File, Identity};
 use super::journal::{Head, settle_marks};
 use super::lines::Lines;
-use super::writer::{Request, Writer};
+use super::writer::{Asked, Request, Writer};
 use super::{Embedded, Opening, Secret, Store, StoreError};
 use crate::line::*;
 
@@ -171,9 +171,9 @@ fn drive(file: File, rng: &mut Rng, most: u64) -> (u64, u64) {
                 let (answer, answered) = oneshot::channel();
                 let mut batch = batch(sent);
                 settle_marks(&mut batch);
-                let _place = places.clone().try_acquire_owned().unwrap();
-                let room = "sale".to_owned();
-                let request = Request { room, batch, answer, _place };
+                let place = places.clone().try_acquire_owned().unwrap();
+                let (room, asked_for) = ("sale".to_owned(), Asked::Exchange(batch, answer));
+                let request = Request { room, asked: asked_for, place };
                 inbox.send(request).unwrap();
                 asked.push(answered);
             }

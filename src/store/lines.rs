@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::journal::{self, Record};
-use crate::line::{BadBatch, Batch, Counts, Line, Moment, Reply, Taken};
+use crate::line::{BadBatch, Batch, Counts, Found, Line, Moment, Question, Reply, Taken};
 
 /// Every room of a store.
 pub(super) struct Lines {
@@ -41,6 +41,11 @@ impl Lines {
     }
 
     /// The exchange, and whether it has to be written before it is told.
+    /// Answers a question about a room.
+    pub(super) fn find(&self, room: &str, question: Question) -> Found {
+        self.rooms.get(room).map_or_else(|| question.nothing(), |room| room.line.find(question))
+    }
+
     pub(super) fn apply(
         &mut self,
         room: &str,
@@ -127,6 +132,11 @@ fn only_seen(batch: &Batch) -> bool {
         commands,
         joins,
         spends,
+        tags: _,
+        sent,
+        wants,
+        figures,
+        about: _,
     } = batch;
     let lists = [leaves, returns, vouched, claims, spends];
     offer.is_none()
@@ -134,6 +144,9 @@ fn only_seen(batch: &Batch) -> bool {
         && renewals.is_empty()
         && commands.is_empty()
         && joins.is_empty()
+        && sent.is_empty()
+        && *wants == 0
+        && figures.is_empty()
         && lists.iter().all(|list| list.is_empty())
 }
 

@@ -8,7 +8,7 @@ use std::num::NonZeroU64;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{BoxFuture, Clock, Store, StoreError, check_room};
-use crate::line::{Batch, Line, Moment, Reply};
+use crate::line::{Batch, Found, Line, Moment, Question, Reply};
 
 /// The `memory:` store.
 pub struct Memory {
@@ -56,6 +56,20 @@ impl Store for Memory {
         batch: Batch,
     ) -> BoxFuture<'a, Result<Reply, StoreError>> {
         Box::pin(async move { self.apply(room, &batch) })
+    }
+
+    fn find<'a>(
+        &'a self,
+        room: &'a str,
+        question: Question,
+    ) -> BoxFuture<'a, Result<Found, StoreError>> {
+        Box::pin(async move {
+            check_room(room)?;
+            let line = self.rooms.lock().map_err(broken)?.get(room).cloned();
+            let Some(line) = line else { return Ok(question.nothing()) };
+            let line = line.lock().map_err(broken)?;
+            Ok(line.as_ref().map_or_else(|| question.nothing(), |line| line.find(question)))
+        })
     }
 }
 

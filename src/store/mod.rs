@@ -60,8 +60,12 @@ pub use redis::{Access, Redis};
 
 use redis::Address;
 
-use crate::line::{Batch, Reply};
+use crate::line::{Batch, Found, Question, Reply};
 use crate::name;
+
+/// What is no room, but kept like one: which rooms operators have made, which nodes there are, what was done that is no single
+/// room's. Nobody waits in it, and no room can be called so.
+pub const HOUSE: &str = "*";
 
 /// What an exchange returns: boxed, so that a node need not know which store it has.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -77,6 +81,13 @@ pub trait Store: Send + Sync {
         room: &'a str,
         batch: Batch,
     ) -> BoxFuture<'a, Result<Reply, StoreError>>;
+
+    /// Answers an operator's question about a room, as it stands. Changes nothing, and so may be asked at any time.
+    fn find<'a>(
+        &'a self,
+        room: &'a str,
+        question: Question,
+    ) -> BoxFuture<'a, Result<Found, StoreError>>;
 }
 
 /// What a store needs from outside, clock and chance. The random parts count only where there is
@@ -147,7 +158,7 @@ impl fmt::Debug for Opened {
 
 /// Contract 7.
 fn check_room(room: &str) -> Result<(), StoreError> {
-    match name::is_room(room) {
+    match room == HOUSE || name::is_room(room) {
         true => Ok(()),
         false => Err(StoreError::Room { room: name::shortened(room) }),
     }

@@ -29,7 +29,7 @@ use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use super::file::File;
 use super::lines::Lines;
 use super::{Clock, StoreError, journal};
-use crate::line::{Batch, Reply};
+use crate::line::{BadBatch, Batch, Found, Question, Reply};
 
 /// How long marks may be in memory alone. Visitors poll every few seconds and a new process knows of no
 /// mark, so a crash puts each off by one poll; an idle store costs at most one commit a second.
@@ -43,14 +43,29 @@ const JOURNAL_MIN: u64 = 1 << 20;
 /// A group is cut here, so that one commit stays a matter of milliseconds.
 const GROUP_BYTES: usize = 4 << 20;
 
-/// An exchange on its way.
+/// A question on its way.
 pub(super) struct Request {
     pub(super) room: String,
-    /// Its marks settled: see [`journal::settle_marks`].
-    pub(super) batch: Batch,
-    pub(super) answer: oneshot::Sender<Answer>,
+    pub(super) asked: Asked,
     /// Its place in the queue, free again when it is answered.
-    pub(super) _place: OwnedSemaphorePermit,
+    pub(super) place: OwnedSemaphorePermit,
+}
+
+/// What is asked, and who waits for the answer.
+pub(super) enum Asked {
+    /// An exchange, its marks settled: see [`journal::settle_marks`].
+    Exchange(Batch, oneshot::Sender<Answer>),
+    /// An operator's question: answered from memory, without waiting for the disk.
+    Find(Question, oneshot::Sender<Result<Found, StoreError>>),
+}
+
+impl Asked {
+    fn fail(self, error: StoreError) {
+        match self {
+            Asked::Exchange(_, answer) => _ = answer.send(Err(error)),
+            Asked::Find(_, answer) => _ = answer.send(Err(error)),
+        }
+    }
 }
 
 pub(super) type Answer = Result<Reply, StoreError>;
@@ -97,7 +112,7 @@ impl Writer {
             let _ = held.answer.send(Err(failed()));
         }
         while let Ok(request) = inbox.recv() {
-            let _ = request.answer.send(Err(failed()));
+            request.asked.fail(failed());
         }
         Err(failed())
     }
@@ -154,19 +169,17 @@ impl Writer {
     ) -> Result<(Vec<Held>, bool), String> {
         let (mut group, mut any) = (Vec::new(), false);
         let mut next = first;
-        while let Some(mut request) = next {
-            let wall_ms = (self.clock)();
-            match self.lines.apply(&request.room, wall_ms, &request.batch) {
-                Ok((reply, lasting)) => {
-                    any |= lasting;
-                    self.oldest.get_or_insert_with(Instant::now);
-                    let Request { room, batch, .. } = &mut request;
-                    journal::push(&mut self.entry, room, wall_ms, batch, &reply)
-                        .map_err(|error| error.to_string())?;
-                    group.push(Held { answer: request.answer, reply, _place: request._place });
-                }
-                Err(bad) => {
-                    let _ = request.answer.send(Err(bad.into()));
+        while let Some(Request { room, asked, place }) = next {
+            match asked {
+                Asked::Exchange(batch, answer) => match self.apply(&room, batch)? {
+                    Ok((reply, lasting)) => {
+                        any |= lasting;
+                        group.push(Held { answer, reply, _place: place });
+                    }
+                    Err(bad) => _ = answer.send(Err(bad.into())),
+                },
+                Asked::Find(question, answer) => {
+                    let _ = answer.send(Ok(self.lines.find(&room, question)));
                 }
             }
             next = match self.entry.len() < GROUP_BYTES {
@@ -175,6 +188,22 @@ impl Writer {
             };
         }
         Ok((group, any))
+    }
+
+    /// Applies one batch and writes it down; what came of it, and whether that is lasting. A bad one is not applied.
+    fn apply(
+        &mut self,
+        room: &str,
+        mut batch: Batch,
+    ) -> Result<Result<(Reply, bool), BadBatch>, String> {
+        let wall_ms = (self.clock)();
+        let applied = self.lines.apply(room, wall_ms, &batch);
+        if let Ok((reply, _)) = &applied {
+            self.oldest.get_or_insert_with(Instant::now);
+            journal::push(&mut self.entry, room, wall_ms, &mut batch, reply)
+                .map_err(|error| error.to_string())?;
+        }
+        Ok(applied)
     }
 
     fn overdue(&self) -> bool {

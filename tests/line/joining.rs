@@ -249,7 +249,7 @@ fn a_batch_out_of_bounds_is_refused_whole() {
     let moment = room.moment();
     assert_eq!(room.line.apply(&batch, moment), Err(BadBatch::TooManyItems(251)));
     batch.claims.clear();
-    batch.commands = vec![Command::Pause; 11];
+    batch.commands = vec![Command::Pause.into(); 11];
     assert_eq!(room.line.apply(&batch, moment), Err(BadBatch::TooManyCommands(11)));
     batch.commands.clear();
     let report = Report { called: vec![1; 501], ..Report::default() };

@@ -131,8 +131,11 @@ fn a_node_that_has_given_no_number_still_knows_that_others_may_have() {
 #[test]
 fn a_batch_of_unknown_fate_is_not_applied_again_after_settling() {
     let mut room = Room::new(hold());
-    let batch =
-        Batch { joins: vec![Join::Plain(2)], commands: vec![Command::Release(1)], ..room.batch() };
+    let batch = Batch {
+        joins: vec![Join::Plain(2)],
+        commands: vec![Command::Release(1).into()],
+        ..room.batch()
+    };
     let first = room.send(batch.clone());
     room.run += 1; // the store failed over, with everything in it
     let mut again = room.send(batch.clone());

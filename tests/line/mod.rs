@@ -102,7 +102,7 @@ impl Room {
     }
 
     pub fn command(&mut self, command: Command) -> Commanded {
-        self.with(|batch| batch.commands = vec![command]).commands[0]
+        self.with(|batch| batch.commands = vec![command.into()]).commands.remove(0)
     }
 
     pub fn standing(&self, number: Number) -> Standing {

@@ -71,7 +71,8 @@ fn a_release_names_whom_it_called() {
     let here: Vec<Number> = (1..=500).filter(|n| n % 3 != 0).collect();
     room.pass(400_000, &here);
     let next: Vec<Number> = room.view.queue(1, 40).iter().map(|(_, number)| *number).collect();
-    let Commanded::Released { count, express, after, upto } = room.command(Command::Release(40))
+    let Commanded::Released { count, express, after, upto, .. } =
+        room.command(Command::Release(40))
     else {
         panic!("no release");
     };

@@ -113,21 +113,35 @@ fn by_hand_whatever_rate_pause_and_hold_say_but_never_beyond_the_seats() {
     room.join(10);
     room.command(Command::Pause);
     let called = room.command(Command::Release(3));
-    assert_eq!(called, Commanded::Released { count: 3, express: 0, after: 0, upto: 3 });
+    assert_eq!(
+        called,
+        Commanded::Released { count: 3, express: 0, after: 0, upto: 3, called: vec![1, 2, 3] }
+    );
     let called = room.command(Command::Release(3));
-    assert_eq!(called, Commanded::Released { count: 1, express: 0, after: 3, upto: 4 });
+    assert_eq!(
+        called,
+        Commanded::Released { count: 1, express: 0, after: 3, upto: 4, called: vec![4] }
+    );
     let called = room.command(Command::Release(1));
-    assert_eq!(called, Commanded::Released { count: 0, express: 0, after: 4, upto: 4 });
+    assert_eq!(
+        called,
+        Commanded::Released { count: 0, express: 0, after: 4, upto: 4, called: vec![] }
+    );
     room.offer(Settings { mode: Mode::Closed, ..Settings::default() });
     let called = room.command(Command::Release(1));
-    assert_eq!(called, Commanded::Released { count: 0, express: 0, after: 4, upto: 4 });
+    assert_eq!(
+        called,
+        Commanded::Released { count: 0, express: 0, after: 4, upto: 4, called: vec![] }
+    );
 }
 
 #[test]
 fn two_operators_call_different_people() {
     let mut room = Room::new(hold());
     room.join(5);
-    let reply = room.with(|batch| batch.commands = vec![Command::Release(1), Command::Release(1)]);
+    let reply = room.with(|batch| {
+        batch.commands = vec![Command::Release(1).into(), Command::Release(1).into()]
+    });
     let upto: Vec<_> = reply
         .commands
         .iter()
@@ -181,7 +195,12 @@ fn many_gaps_take_several_exchanges() {
     let here: Vec<_> = (1..=400).map(|nth| nth * 10_000).collect();
     assert_eq!(room.pass(8_000, &here).waiting, 400);
     let called = room.command(Command::Release(300));
-    assert_eq!(called, Commanded::Released { count: 220, express: 0, after: 0, upto: 2_200_000 });
+    let upto = 2_200_000;
+    let first = here[..220].to_vec();
+    assert_eq!(
+        called,
+        Commanded::Released { count: 220, express: 0, after: 0, upto, called: first }
+    );
     let Commanded::Released { count: 80, upto, .. } = room.command(Command::Release(80)) else {
         panic!("the rest");
     };

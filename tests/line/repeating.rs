@@ -7,7 +7,7 @@ fn the_same_sequence_gives_the_same_answers_and_no_second_number() {
     let mut room = Room::new(seats(1));
     let mut batch = room.batch();
     batch.joins = vec![Join::Plain(3)];
-    batch.commands = vec![Command::Release(1)];
+    batch.commands = vec![Command::Release(1).into()];
     let first = room.send(batch.clone());
     room.wall_ms += 5_000;
     let again = room.send(batch);
@@ -21,7 +21,7 @@ fn an_answer_repeated_after_a_reset_says_of_which_epoch_it_is() {
     let mut room = Room::new(hold());
     let batch = Batch { joins: vec![Join::Plain(1)], ..room.batch() };
     let before = room.send(batch.clone()).counts.epoch;
-    room.send(Batch { node: 8, commands: vec![Command::Reset], ..batch.clone() });
+    room.send(Batch { node: 8, commands: vec![Command::Reset.into()], ..batch.clone() });
     let again = room.send(batch);
     assert!(again.counts.epoch > before);
     assert!(matches!(again.joins[0], Joined::Given { epoch, first: 1, .. } if epoch == before));

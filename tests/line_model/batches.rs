@@ -1,8 +1,10 @@
 //! From what a step says to a batch: the visitors it means are found when it is made.
 
-use anteroom::line::{Batch, End, Join, Keyed, Known, Number, Offer, Renewal};
+use anteroom::line::{
+    Batch, Change, Command, End, FIGURES, Join, Keyed, Known, Number, Offer, Once, Order, Renewal,
+};
 
-use super::steps::{Item, JoinKey, Who};
+use super::steps::{Item, JoinKey, Ordered, Who};
 use super::world::World;
 
 /// An `issued` that no room can have reached.
@@ -85,7 +87,30 @@ impl World {
             }
             Item::Join(count) => batch.joins.push(Join::Plain(*count)),
             Item::JoinKey(key) => batch.joins.push(Join::Keyed(keyed(*key))),
-            Item::Command(command) => batch.commands.push(*command),
+            Item::Command(command) => batch.commands.push(command.clone().into()),
+            Item::Order { what, once } if batch.commands.len() < 10 => {
+                let command = match what {
+                    Ordered::Plain(command) => command.clone(),
+                    Ordered::Revoke(who) => {
+                        Command::Revoke(run(*who, 1).first().copied().unwrap_or(0))
+                    }
+                    Ordered::Set(changes) => Command::Set(changes.iter().map(change).collect()),
+                };
+                let once = once.map(|(key, print)| Once { key: [key; 16], print: [print; 16] });
+                let note = format!(r#"{{"admin_id":"ops","action":"{}"}}"#, batch.sequence);
+                batch.commands.push(Order { command, note, once });
+            }
+            Item::Order { .. } => {}
+            Item::Post(post) => {
+                batch.wants = post.wants;
+                batch.sent = (post.sent..post.sent + 5).collect();
+                batch.tags = vec![(post.tagged, r#"{"device_id":"d-1/\"x\""}"#.to_owned())];
+                if post.figures {
+                    batch.figures =
+                        (0..FIGURES as u64).map(|nth| nth * batch.sequence % 7).collect();
+                }
+                batch.about = post.about.map(|nth| format!(r#"{{"version":"{nth}"}}"#));
+            }
             Item::Offer { change, version } => {
                 let mut settings = self.file.clone();
                 change.make(&mut settings);
@@ -107,6 +132,10 @@ impl World {
             Item::OldEpoch => batch.epoch = batch.epoch.saturating_sub(1),
         }
     }
+}
+
+fn change((name, value, for_ms): &(&str, Option<String>, u64)) -> Change {
+    Change { name: (*name).to_owned(), value: value.clone(), for_ms: *for_ms }
 }
 
 fn keyed(key: JoinKey) -> Keyed {

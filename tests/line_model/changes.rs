@@ -36,7 +36,7 @@ pub(super) fn settings(rng: &mut Rng, size: Size) -> Settings {
 /// One setting, changed.
 pub(super) fn change(rng: &mut Rng, size: Size) -> Change {
     let big = matches!(size, Size::Medium | Size::Huge);
-    match rng.below(27) {
+    match rng.below(28) {
         0 => Change::Nothing,
         1 => {
             Change::Mode(rng.pick(&[Mode::Auto, Mode::Auto, Mode::Hold, Mode::Drain, Mode::Closed]))
@@ -78,6 +78,7 @@ pub(super) fn change(rng: &mut Rng, size: Size) -> Change {
             }
             Change::Limits(limits)
         }
+        26 => Change::Webhooks(rng.below(3) > 0),
         _ => rng.pick(&[
             Change::ClaimWindow(0),
             Change::MaxActive(Some(0)),
@@ -88,6 +89,35 @@ pub(super) fn change(rng: &mut Rng, size: Size) -> Change {
             Change::Nothing,
         ]),
     }
+}
+
+/// One setting, set by an operator or taken back: its name, its value as JSON, and for how long.
+pub(super) fn override_(rng: &mut Rng, size: Size) -> (&'static str, Option<String>, u64) {
+    let text = |value: serde_json::Value| Some(value.to_string());
+    let json = |pace: Option<Pace>| serde_json::to_string(&pace).ok();
+    let big = matches!(size, Size::Medium | Size::Huge);
+    let ms = [1_000, 2_500, 4_000, 15_000];
+    let (name, value) = match rng.below(10) {
+        0 => {
+            ("mode", serde_json::to_string(&rng.pick(&[Mode::Auto, Mode::Hold, Mode::Bypass])).ok())
+        }
+        1 => ("pace", json(pace(rng, big))),
+        2 => ("boost", json(pace(rng, big))),
+        3 => (
+            "max_active",
+            text(if rng.one_in(3) { ().into() } else { rng.pick(&[1, 2, 30]).into() }),
+        ),
+        4 => {
+            ("max_waiting", text(if rng.one_in(3) { ().into() } else { rng.pick(&[3, 20]).into() }))
+        }
+        5 => ("session_idle_ms", text(rng.pick(&ms).into())),
+        6 => ("session_max_ms", text((rng.pick(&ms) * 3).into())),
+        7 => ("heartbeat_timeout_ms", text(rng.pick(&[5_000, 8_000, 12_000]).into())),
+        8 => ("webhooks", text((rng.below(3) > 0).into())),
+        _ => ("message", text("Back at \"ten\" / elf Uhr \u{e9}".into())),
+    };
+    let for_ms = if name == "boost" || rng.one_in(4) { rng.pick(&[500, 3_000, 20_000]) } else { 0 };
+    (name, value.filter(|_| !rng.one_in(3)), for_ms)
 }
 
 fn pace(rng: &mut Rng, big: bool) -> Option<Pace> {

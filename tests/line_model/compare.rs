@@ -51,7 +51,8 @@ fn without_retry(joined: &Joined) -> Result<Joined, String> {
 
 /// The counters that are facts about visitors.
 fn facts(counts: &Counts) -> Counts {
-    Counts { turns_1m: 0, turns_10m: 0, turns_since_ms: 0, last_entry_ms: 0, ..*counts }
+    let counts = Counts { turns_1m: 0, turns_10m: 0, turns_since_ms: 0, ..*counts };
+    Counts { last_entry_ms: 0, letters: 0, letters_lost: 0, ..counts }
 }
 
 /// Where every number stands, or in a large room every number about which there is something to say.

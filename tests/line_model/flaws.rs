@@ -11,7 +11,7 @@ use super::world::Judges;
 fn noticed(flaw: Flaw, judges: Judges, complaint: &str) -> (Plan, Failure) {
     let flawed = Subject::new(Some(flaw));
     let losses = matches!(flaw, Flaw::DeniesLoss | Flaw::IgnoresProofs);
-    let found = (0..100).find_map(|seed| {
+    let found = (0..200).find_map(|seed| {
         let plan = plan(seed, if losses { Size::Small } else { Size::Tiny }, losses, 100);
         let failure = run(&plan, &flawed, judges).err()?;
         failure.why.contains(complaint).then_some((plan, failure))

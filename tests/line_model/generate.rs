@@ -3,9 +3,9 @@
 
 use anteroom::line::{Command, Ending};
 
-use super::changes::{change, settings};
+use super::changes::{change, override_, settings};
 use super::rng::Rng;
-use super::steps::{Bad, Faithful, Fate, Item, JoinKey, Plan, Room, Step, Who};
+use super::steps::{Bad, Faithful, Fate, Item, JoinKey, Ordered, Plan, Post, Room, Step, Who};
 
 /// How many come at once.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -17,7 +17,7 @@ pub(super) enum Size {
 }
 
 /// Kinds of items, in the order of [`Habits::items`].
-const ITEMS: usize = 16;
+const ITEMS: usize = 18;
 
 /// What a seed does, and how often.
 struct Habits {
@@ -56,8 +56,8 @@ pub(super) fn plan(seed: u64, size: Size, losses: bool, steps: usize) -> Plan {
 }
 
 fn habits(rng: &mut Rng, size: Size, losses: bool) -> Habits {
-    //                 join key mark mine pres leave end renew ret vouch claim cmd offer old spend nonsense
-    let mut items = [30, 12, 14, 10, 8, 8, 6, 10, 12, 5, 30, 6, 6, 1, 8, u64::from(!losses)];
+    //                 join key mark mine pres leave end renew ret vouch claim cmd offer old spend nonsense order post
+    let mut items = [30, 12, 14, 10, 8, 8, 6, 10, 12, 5, 30, 6, 6, 1, 8, u64::from(!losses), 8, 4];
     for weight in &mut items[1..] {
         if rng.one_in(4) {
             *weight = 0;
@@ -178,7 +178,33 @@ fn item(rng: &mut Rng, habits: &Habits) -> Item {
         12 => Item::Offer { change: change(rng, size), version: rng.pick(&[1, 1, 1, 1, 0, -1]) },
         13 => Item::OldEpoch,
         14 => Item::Spend { who: inside_or(rng), count: count(rng, size) },
-        _ => Item::Nonsense,
+        15 => Item::Nonsense,
+        16 => Item::Order { what: ordered(rng, size), once: once(rng) },
+        _ => Item::Post(post(rng)),
+    }
+}
+
+fn ordered(rng: &mut Rng, size: Size) -> Ordered {
+    match rng.below(10) {
+        0 => Ordered::Plain(Command::Repair),
+        1 => Ordered::Plain(rng.pick(&[Command::Pause, Command::Resume, Command::Resume])),
+        2..=3 => Ordered::Plain(Command::Release(rng.pick(&[1, 3, 2_000]))),
+        4 => Ordered::Revoke(inside_or(rng)),
+        _ => Ordered::Set((0..rng.range(1, 2)).map(|_| override_(rng, size)).collect()),
+    }
+}
+
+fn once(rng: &mut Rng) -> Option<(u8, u8)> {
+    rng.one_in(2).then(|| (rng.below(6) as u8, if rng.one_in(4) { 1 } else { 0 }))
+}
+
+fn post(rng: &mut Rng) -> Post {
+    Post {
+        wants: rng.pick(&[0, 1, 3, 100]),
+        sent: rng.range(1, 40),
+        tagged: rng.below(4) as u32,
+        figures: rng.one_in(2),
+        about: rng.one_in(2).then(|| rng.below(3) as u8),
     }
 }
 

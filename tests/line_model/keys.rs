@@ -22,7 +22,7 @@ struct LineKept {
     clock_ms: u64,
     wall_ms: u64,
     settling: Option<(u64, u64)>,
-    config: Option<(u64, u64, Settings)>,
+    config: Option<(u64, u64, Settings, Option<Settings>)>,
     paused: bool,
     issued: u64,
     released: u64,
@@ -48,6 +48,20 @@ struct LineKept {
     nodes: BTreeMap<u128, Node>,
     swept: (u128, u64),
     spent: Vec<(u64, u64)>,
+    overrides: Overrides,
+    book: (u64, Vec<Entry>),
+    asked: Aging<Key, (Key, Commanded)>,
+    history: (u64, Vec<u64>, BTreeMap<u64, Minute>),
+    outbox: Outbox,
+}
+
+#[derive(Serialize)]
+struct Outbox {
+    serial: u64,
+    /// When, from when on it may be taken, and its text.
+    letters: BTreeMap<u64, (u64, u64, String)>,
+    due: Vec<(u64, u64)>,
+    lost: u64,
 }
 
 /// Second, released, turns.
@@ -90,6 +104,7 @@ struct Node {
     sequence: u64,
     heard_ms: u64,
     answers: Answers,
+    about: String,
 }
 
 #[derive(Serialize)]
@@ -140,9 +155,12 @@ pub(super) fn read(redis: &Redis, keys: &[String]) -> Line {
     let mut questions = redis::pipe();
     for (nth, key) in keys.iter().enumerate() {
         match nth {
-            0 | 8 | 14..=19 => questions.cmd("HGETALL").arg(key),
+            0 | 8 | 14..=19 | 21 | 23..=26 => questions.cmd("HGETALL").arg(key),
+            22 => questions.cmd("LRANGE").arg(key).arg(&[0, -1]),
             1..=5 => questions.cmd("GET").arg(key),
-            6 | 7 | 9..=13 | 20 => questions.cmd("ZRANGE").arg(key).arg(&[0, -1]).arg("WITHSCORES"),
+            6 | 7 | 9..=13 | 20 | 27 => {
+                questions.cmd("ZRANGE").arg(key).arg(&[0, -1]).arg("WITHSCORES")
+            }
             _ => questions.cmd("EXISTS").arg(key),
         };
     }
@@ -172,13 +190,21 @@ pub(super) fn read(redis: &Redis, keys: &[String]) -> Line {
     let limits = aging(&state, "limits", pairs(next()), pairs(next()), window);
     let nodes = nodes(pairs(next()), pairs(next()));
     let spent = scores(next());
+    let overrides = overrides(pairs(next()), state.number("overrides_serial"));
+    let book: Vec<Vec<u8>> = redis::from_redis_value(next()).expect("a list");
+    let book = (state.number("book_serial"), book.iter().map(|bytes| entry(bytes)).collect());
+    let asked = aging(&state, "asked", pairs(next()), pairs(next()), asked);
+    let history = history(pairs(next()), &state);
+    let outbox = outbox(pairs(next()), scores(next()), &state);
     assert_eq!((next(), next()), (Value::Int(0), Value::Int(0)), "work is left in tmp");
 
     let settling_until = state.number("settling_until_ms");
     let settling = (settling_until > 0).then(|| (settling_until, state.number("settling_taken")));
     let config = state.0.get(&b"settings"[..]).map(|text| {
-        let settings = serde_json::from_slice(text).expect("settings are JSON");
-        (state.number("version"), state.number("serial"), settings)
+        let file: Settings = serde_json::from_slice(text).expect("settings are JSON");
+        let settings = file.with(&overrides);
+        let file = (file != settings).then_some(file);
+        (state.number("version"), state.number("serial"), settings, file)
     });
     let kept = LineKept {
         run: state.number("run"),
@@ -221,6 +247,11 @@ pub(super) fn read(redis: &Redis, keys: &[String]) -> Line {
         nodes,
         swept: (state.node("swept_by"), state.number("swept_ms")),
         spent,
+        overrides,
+        book,
+        asked,
+        history,
+        outbox,
     };
     let bytes = rmp_serde::to_vec(&kept).expect("writes down");
     rmp_serde::from_slice(&bytes).expect("reads back as a line")
@@ -349,15 +380,74 @@ fn window(mut field: &[u8], mut value: &[u8]) -> ((Subject, u64, Key), (u64, u64
     (slot, (take(&mut value, 6), take(&mut value, 4), take(&mut value, 4)))
 }
 
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("text")
+}
+
+fn overrides(set: Pairs, serial: u64) -> Overrides {
+    let one = |(name, value): (Vec<u8>, Vec<u8>)| {
+        let value = text(&value);
+        let (until, value) = value.split_once(' ').expect("a time and a value");
+        let until_ms = until.parse().expect("a time");
+        (text(&name), Override { value: value.to_owned(), until_ms })
+    };
+    Overrides { serial, set: set.into_iter().map(one).collect() }
+}
+
+fn entry(mut bytes: &[u8]) -> Entry {
+    let (serial, at_ms) = (take(&mut bytes, 6), take(&mut bytes, 6));
+    let length = take(&mut bytes, 4) as usize;
+    let (note, result) = bytes.split_at(length);
+    Entry { serial, at_ms, note: text(note), result: text(result) }
+}
+
+fn asked(mut field: &[u8], mut value: &[u8]) -> (Key, (Key, Commanded)) {
+    let print = take_key(&mut value);
+    let mut tape: Vec<u64> = rmp_serde::from_slice(value).expect("numbers");
+    // As a reply whose only answer it is.
+    tape.splice(0..0, [0, 0, 0, 0, 0, 0, 1]);
+    tape.extend([0, 0]);
+    let answer = told(rmp_serde::to_vec(&("", tape)).unwrap()).commands.remove(0);
+    (take_key(&mut field), (print, answer))
+}
+
+fn history(past: Pairs, state: &State) -> (u64, Vec<u64>, BTreeMap<u64, Minute>) {
+    let one = |(slot, value): (Vec<u8>, Vec<u8>)| {
+        let minute: Minute = rmp_serde::from_slice(&value).expect("a minute");
+        (score(&slot), minute)
+    };
+    let figures = state.0.get(&b"figures"[..]).filter(|bytes| !bytes.is_empty());
+    let figures = figures.map_or_else(Vec::new, |bytes| rmp_serde::from_slice(bytes).unwrap());
+    (state.number("minute"), figures, past.into_iter().map(one).collect())
+}
+
+fn outbox(letters: Pairs, due: Vec<(u64, u64)>, state: &State) -> Outbox {
+    let when: BTreeMap<u64, u64> = due.iter().copied().collect();
+    let one = |(serial, mut value): (Vec<u8>, &[u8])| {
+        let serial = score(&serial);
+        (serial, (take(&mut value, 6), when[&serial], text(value)))
+    };
+    let letters: BTreeMap<_, _> =
+        letters.iter().map(|(serial, value)| one((serial.clone(), value))).collect();
+    assert_eq!(state.number("letters"), letters.len() as u64, "letters are miscounted");
+    Outbox {
+        serial: state.number("letter_serial"),
+        due: due.iter().map(|(serial, at)| (*at, *serial)).collect(),
+        letters,
+        lost: state.number("letters_lost"),
+    }
+}
+
 fn nodes(nodes: Pairs, answers: Pairs) -> BTreeMap<u128, Node> {
     let mut answers: BTreeMap<_, _> = answers.into_iter().collect();
     let mut read = BTreeMap::new();
     for (id, value) in nodes {
         let mut value = &value[..];
         let (sequence, heard_ms) = (take(&mut value, 8), take(&mut value, 6));
+        let about = text(value);
         let answers = told(answers.remove(&id).expect("a node's answers"));
         let id = u128::from_be_bytes(id.try_into().expect("16 bytes"));
-        read.insert(id, Node { sequence, heard_ms, answers });
+        read.insert(id, Node { sequence, heard_ms, answers, about });
     }
     assert!(answers.is_empty(), "answers to nobody are left");
     read
@@ -366,9 +456,9 @@ fn nodes(nodes: Pairs, answers: Pairs) -> BTreeMap<u128, Node> {
 /// What a node was last told, read as it would be told again.
 fn told(answers: Vec<u8>) -> Answers {
     let nothing = || Value::BulkString(Vec::new());
-    let head = rmp_serde::to_vec(&[0; 33][..]).unwrap();
+    let head = rmp_serde::to_vec(&[0; 35][..]).unwrap();
     let mut parts = vec![Value::BulkString(head), Value::BulkString(answers)];
-    parts.resize_with(9, nothing);
+    parts.resize_with(11, nothing);
     let Reply {
         offered,
         leaves,

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anteroom::line::{
-    Batch, Claimed, Commanded, Counts, Done, Joined, Number, Offered, Pace, Reply, Settings,
-    Standing, Taken,
+    Batch, Claimed, Command, Commanded, Counts, Done, Joined, Mode, Number, Order, Pace, Reply,
+    Settings, Standing, Taken,
 };
 
 use super::steps::{Faithful, Room};
@@ -120,10 +120,9 @@ impl Promises {
         let before = std::mem::replace(&mut self.last, reply.counts);
         let same_run = std::mem::replace(&mut self.run, reply.run) == reply.run;
         let same_epoch = same_run && before.epoch == reply.counts.epoch;
-        if reply.offered == Some(Offered::Taken) && reply.taken != Taken::Repeated {
-            let offer = batch.offer.as_ref().expect("only an offer is taken");
-            let old = self.settings.replace(offer.settings.clone());
-            if old.and_then(|old| old.pace) != offer.settings.pace {
+        if let Some(now) = line.settings_in_force() {
+            let old = self.settings.replace(now);
+            if old.and_then(|old| old.pace) != self.settings.as_ref().and_then(|now| now.pace) {
                 self.pace = None;
             }
         }
@@ -140,8 +139,16 @@ impl Promises {
         self.no_number_twice(reply, heard)?;
         self.no_pass_twice(batch, reply)?;
         if same_epoch {
-            self.seats(batch, &before, reply)?;
-            self.rate(&before, reply)?;
+            // Lowered in this very exchange: who entered before that found a seat.
+            if !reply.taken.eq(&Taken::Applied) || !batch.commands.iter().any(lowers_seats) {
+                self.seats(batch, &before, reply)?;
+            }
+            // An order that came again gives no turns, though its answer says so.
+            if batch.commands.iter().any(|order| order.once.is_some()) {
+                self.pace = None;
+            } else {
+                self.rate(&before, reply)?;
+            }
             if !self.settling {
                 self.order(batch, &before, reply, line)?;
             }
@@ -220,7 +227,9 @@ impl Promises {
 
     /// Whoever released or resumed found a seat free.
     fn seats(&self, batch: &Batch, before: &Counts, reply: &Reply) -> Result<(), String> {
-        let Some(seats) = self.settings.as_ref().and_then(|settings| settings.max_active) else {
+        let limited = |settings: &&Settings| settings.mode != Mode::Bypass;
+        let settings = self.settings.as_ref().filter(limited);
+        let Some(seats) = settings.and_then(|settings| settings.max_active) else {
             return Ok(());
         };
         let counts = &reply.counts;
@@ -243,7 +252,10 @@ impl Promises {
 
     /// In any stretch of time no more turns by pace than one and a half times the pace, and a burst.
     fn rate(&mut self, before: &Counts, reply: &Reply) -> Result<(), String> {
-        let Some(pace) = self.settings.as_ref().and_then(|settings| settings.pace) else {
+        let limited = |settings: &&Settings| settings.mode != Mode::Bypass;
+        let Some(pace) = self.settings.as_ref().filter(limited).and_then(|settings| settings.pace)
+        else {
+            self.pace = None;
             return Ok(());
         };
         let mut turns = reply.counts.turns - before.turns;
@@ -329,7 +341,11 @@ impl Promises {
         let applied = reply.taken == Taken::Applied;
         let ended = batch.ends.iter().map(|end| &end.number);
         let renewed = batch.renewals.iter().map(|renewal| &renewal.number);
-        for number in batch.leaves.iter().chain(ended).chain(renewed) {
+        let revoked = batch.commands.iter().filter_map(|order| match &order.command {
+            Command::Revoke(number) => Some(number),
+            _ => None,
+        });
+        for number in batch.leaves.iter().chain(ended).chain(renewed).chain(revoked) {
             self.polling.remove(number);
         }
         if applied && batch.epoch == reply.counts.epoch {
@@ -365,6 +381,10 @@ impl Promises {
         }
         Ok(())
     }
+}
+
+fn lowers_seats(order: &Order) -> bool {
+    matches!(&order.command, Command::Set(changes) if changes.iter().any(|one| one.name == "max_active" || one.name == "mode"))
 }
 
 fn monotone(before: &Counts, after: &Counts) -> Result<(), String> {

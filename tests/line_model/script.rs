@@ -82,7 +82,7 @@ fn hold() -> Settings {
 fn the_worked_examples_of_the_readme() {
     let mut room = Room::new(hold());
     room.with(|batch| batch.joins = vec![Join::Plain(12)]);
-    room.with(|batch| batch.commands = vec![Command::Release(2)]);
+    room.with(|batch| batch.commands = vec![Command::Release(2).into()]);
     room.with(|batch| (batch.claims, batch.leaves) = (vec![1, 2], vec![5]));
     for name in ["live", "used"] {
         let bits: Vec<u8> = room.redis.ask(cmd("GET").arg(room.mirror().key(name)));
@@ -90,7 +90,7 @@ fn the_worked_examples_of_the_readme() {
         assert!(README.contains(&format!("  {name}   {hex} ")), "{name} {hex}");
     }
     room.with(|batch| batch.joins = vec![Join::Plain(58)]);
-    room.with(|batch| batch.commands = vec![Command::Release(58 + 10)]);
+    room.with(|batch| batch.commands = vec![Command::Release(58 + 10).into()]);
     room.with(|batch| batch.claims = vec![70]);
     let seat: Vec<u8> = room.redis.ask(cmd("HGET").arg(room.mirror().key("seats")).arg(2));
     let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02X}")).collect::<String>();
@@ -107,12 +107,12 @@ fn the_worked_examples_of_the_readme() {
 fn a_newer_layout_is_refused_before_anything_is_touched() {
     let mut room = Room::new(hold());
     room.with(|batch| batch.joins = vec![Join::Plain(12)]);
-    room.redis.ask::<u64>(cmd("HSET").arg(room.mirror().key("state")).arg("layout").arg(3));
+    room.redis.ask::<u64>(cmd("HSET").arg(room.mirror().key("state")).arg("layout").arg(4));
     let before = room.mirror().line();
     let batch = Batch { joins: vec![Join::Plain(1)], ..room.batch() };
     let question = room.mirror().question(&batch, Some(room.now)).unwrap();
     let refused = wire::decode(room.redis.ask(&question));
-    assert!(matches!(refused, Err(StoreError::NewerLayout { found: 3, known: 2 })), "{refused:?}");
+    assert!(matches!(refused, Err(StoreError::NewerLayout { found: 4, known: 3 })), "{refused:?}");
     assert!(refused.unwrap_err().to_string().ends_with("start that version"));
     assert_eq!(room.mirror().line(), before);
 }
@@ -136,7 +136,7 @@ fn a_server_that_is_short_of_memory_refuses_the_whole_batch() {
 fn what_is_left_of_a_room_without_its_state_is_nobodys() {
     let mut room = Room::new(hold());
     room.with(|batch| batch.joins = vec![Join::Plain(12)]);
-    room.with(|batch| batch.commands = vec![Command::Release(5)]);
+    room.with(|batch| batch.commands = vec![Command::Release(5).into()]);
     room.with(|batch| batch.claims = vec![1, 2]);
     let mirror = room.mirror().clone();
     room.redis.ask::<u64>(cmd("UNLINK").arg(mirror.key("state")));
@@ -178,7 +178,7 @@ fn a_proof_of_billions_costs_no_more_than_a_line_may_hold() {
     let joined = room.with(|batch| batch.joins = vec![Join::Plain(1)]).joins[0];
     assert_eq!(joined, Joined::Refused(Refusal::Full), "the line holds no more");
     room.now.wall_ms += 100;
-    room.with(|batch| batch.commands = vec![Command::Release(100)]);
+    room.with(|batch| batch.commands = vec![Command::Release(100).into()]);
     room.with(|batch| batch.claims = (4_932_891_137..4_932_891_237).collect());
 }
 
@@ -236,7 +236,7 @@ fn a_full_batch_of_everything() {
     for _ in 0..3 {
         room.with(|batch| batch.joins = vec![Join::Plain(1_000_000)]);
     }
-    room.with(|batch| batch.commands = vec![Command::Release(2_000_000)]);
+    room.with(|batch| batch.commands = vec![Command::Release(2_000_000).into()]);
     let spread = |first: u64, count: u64| (0..count).map(move |nth| first + nth * 1_111);
     for (marks, claims) in [(250, 250), (251, 250), (60_000, 10)] {
         room.now.wall_ms += 500;
@@ -276,7 +276,7 @@ fn a_room_of_layout_1_is_read_and_one_of_ours_from_then_on() {
     assert_eq!(again.taken, Taken::Repeated);
     assert_eq!((&again.claims, &again.leaves), (&first.claims, &first.leaves));
     let layout: u32 = room.redis.ask(cmd("HGET").arg(mirror.key("state")).arg("layout"));
-    assert_eq!(layout, 2);
+    assert_eq!(layout, 3);
     let spends = Batch { sequence: batch.sequence + 1, spends: vec![3, 3], ..batch };
     let reply = mirror.exchange(&spends, room.now).unwrap();
     assert_eq!(reply.spends, [Done::Freed, Done::Already]);
@@ -301,7 +301,8 @@ fn numbers_that_lua_can_not_hold() {
             batch.ends = vec![End { number: huge, why: Ending::Revoked }];
             let renewal = |number| Renewal { number, admitted_ms: huge };
             batch.renewals = vec![renewal(huge), renewal(7), renewal(7)];
-            batch.commands = vec![Command::Release(huge)];
+            batch.commands = vec![Command::Release(huge).into(), Command::Revoke(huge).into()];
+            batch.sent = numbers.clone();
             batch.offer = Some(Offer { version: huge, settings: hold() });
         });
         room.with(|batch| (batch.known.issued, batch.known.taken) = (huge, huge));
@@ -320,6 +321,7 @@ fn numbers_that_lua_can_not_hold() {
             called: vec![huge, 12],
             ended: vec![(huge, Ending::Capped), (13, Ending::Capped)],
             paused: false,
+            overrides: Overrides::default(),
         };
         room.with(|batch| batch.known.report = Some(Box::new(report)));
         room.now.wall_ms += 2_000;
@@ -366,7 +368,7 @@ fn a_visitor_costs_a_hundred_and_fifty_bytes_at_most() {
 
     let mut room = Room::new(settings);
     room.with(|batch| batch.joins = vec![Join::Plain(PEOPLE as u32)]);
-    room.with(|batch| batch.commands = vec![Command::Release(PEOPLE)]);
+    room.with(|batch| batch.commands = vec![Command::Release(PEOPLE).into()]);
     for first in (1..=PEOPLE).step_by(250) {
         room.with(|batch| batch.claims = (first..first + 250).collect());
     }

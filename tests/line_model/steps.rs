@@ -115,6 +115,13 @@ pub(super) enum Item {
         count: u64,
     },
     Command(Command),
+    /// An operator's order, signed, that may come again under a key.
+    Order {
+        what: Ordered,
+        once: Option<(u8, u8)>,
+    },
+    /// What is said beside everything else: counts, letters, tags, the node about itself.
+    Post(Post),
     Offer {
         change: Change,
         version: i64,
@@ -123,6 +130,25 @@ pub(super) enum Item {
     OldEpoch,
     /// The node claims to know of numbers that can't be.
     Nonsense,
+}
+
+/// What is ordered.
+#[derive(Clone, Debug)]
+pub(super) enum Ordered {
+    Plain(Command),
+    Revoke(Who),
+    /// Settings by their names, for a time or until they are taken back; `None` takes one back.
+    Set(Vec<(&'static str, Option<String>, u64)>),
+}
+
+/// What no judge but Redis looks at.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Post {
+    pub(super) wants: u32,
+    pub(super) sent: u64,
+    pub(super) tagged: u32,
+    pub(super) figures: bool,
+    pub(super) about: Option<u8>,
 }
 
 /// A join that may be known or come too often; every part is drawn from a few.
@@ -171,6 +197,7 @@ pub(super) enum Change {
     Heartbeat(u64),
     OnAbsence(OnAbsence),
     Limits(Vec<JoinLimit>),
+    Webhooks(bool),
 }
 
 impl Change {
@@ -189,6 +216,7 @@ impl Change {
             Change::Heartbeat(ms) => settings.heartbeat_timeout_ms = ms,
             Change::OnAbsence(what) => settings.on_absence = what,
             Change::Limits(limits) => settings.join_limits = limits,
+            Change::Webhooks(wanted) => settings.webhooks = wanted,
         }
     }
 }

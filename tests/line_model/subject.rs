@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use anteroom::line::{
-    BadBatch, Batch, Done, Joined, Line, Moment, Number, Offered, Pace, Reply, Settings, Standing,
-    Taken,
+    BadBatch, Batch, Done, InForce, Joined, Line, Moment, Number, Offered, Pace, Reply, Settings,
+    Standing, Taken,
 };
 
 use super::mirror::{Mirror, Redis};
@@ -49,11 +49,20 @@ pub(super) struct Subject {
     applied: u64,
     /// What a line with other settings than these says it has.
     settings: Option<Settings>,
+    /// What it says it has.
+    told: Option<InForce>,
 }
 
 impl Subject {
     pub(super) fn new(flaw: Option<Flaw>) -> Subject {
-        Subject { line: Line::default(), mirror: None, flaw, applied: 0, settings: None }
+        Subject {
+            line: Line::default(),
+            mirror: None,
+            flaw,
+            applied: 0,
+            settings: None,
+            told: None,
+        }
     }
 
     /// One that is also kept in Redis.
@@ -83,6 +92,13 @@ impl Subject {
         self.line == other.line
     }
 
+    /// What is in force by files and operators, as it was meant: a flaw may be to do otherwise.
+    pub(super) fn settings_in_force(&self) -> Option<Settings> {
+        let told = self.told.as_ref()?;
+        let file = self.settings.as_ref().unwrap_or(&told.file);
+        Some(file.with(&told.overrides))
+    }
+
     /// The line in Redis, if it is kept there, too.
     pub(super) fn mirror(&self) -> Option<&Mirror> {
         self.mirror.as_ref()
@@ -93,6 +109,12 @@ impl Subject {
     }
 
     pub(super) fn apply(&mut self, batch: &Batch, now: Moment) -> Result<Reply, BadBatch> {
+        let reply = self.apply_flawed(batch, now)?;
+        self.told = self.line.in_force();
+        Ok(reply)
+    }
+
+    fn apply_flawed(&mut self, batch: &Batch, now: Moment) -> Result<Reply, BadBatch> {
         let Some(flaw) = self.flaw else {
             let reply = self.line.apply(batch, now);
             if let Some(mirror) = &self.mirror {
@@ -132,8 +154,8 @@ impl Subject {
         if reply.offered == Some(Offered::Taken) && reply.taken != Taken::Repeated {
             self.settings = batch.offer.as_ref().map(|offer| offer.settings.clone());
         }
-        if let (Some((_, told)), Some(settings)) = (&mut reply.update.settings, &self.settings) {
-            *told = settings.clone();
+        if let (Some(told), Some(settings)) = (&mut reply.update.settings, &self.settings) {
+            told.file = settings.clone();
         }
         match flaw {
             Flaw::LongPass => {

@@ -54,7 +54,7 @@ impl Tally {
         if let Some(offered) = &reply.offered {
             tally.add(format!("offer {}", name(format!("{offered:?}"))), 1);
         }
-        if batch.commands.contains(&Command::Reset) && reply.taken == Taken::Applied {
+        if batch.commands.contains(&Command::Reset.into()) && reply.taken == Taken::Applied {
             tally.add("resets", 1);
         }
     }

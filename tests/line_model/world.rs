@@ -236,7 +236,7 @@ impl World {
         let mut batch =
             self.nodes[node].view.greeting(self.nodes[node].id, self.nodes[node].sequence + 1);
         batch.joins.push(Join::Plain(3));
-        batch.commands.push(Command::Reset);
+        batch.commands.push(Command::Reset.into());
         let mut now = self.now;
         now.wall_ms += 1_000;
         let expected = match how {
@@ -259,7 +259,7 @@ impl World {
         };
         let before = self.line.clone();
         let refused = self.line.apply(&batch, now);
-        if refused != Err(expected) {
+        if refused != Err(expected.clone()) {
             return Err(format!("a bad batch ({expected}) got {refused:?}"));
         }
         let untouched = self.line.same_line(&before);

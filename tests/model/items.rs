@@ -104,7 +104,7 @@ impl Model {
         Done::Freed
     }
 
-    fn end(&mut self, End { number, why }: End) -> Done {
+    pub(super) fn end(&mut self, End { number, why }: End) -> Done {
         match self.standing(number) {
             Standing::Unknown => Done::Unknown,
             Standing::Active => {

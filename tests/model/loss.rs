@@ -158,6 +158,7 @@ impl Model {
             visitor.take(Where::Ended { why, at: clock, serial, seat });
         }
         self.counts.paused |= report.paused;
+        self.believe(&report.overrides);
     }
 
     /// Whether the line still listens, and for how long at least.

@@ -5,7 +5,7 @@
 //! with the line, and the ranges of the settings; not one rule.
 //!
 //! [`Model::apply`] follows "The exchange, in order" of `anteroom::line` step by step; the files
-//! beside this one hold the steps: [`loss`] 2 and 4, [`offer`] 6, [`items`] 8 and 9, [`duties`] 7 and
+//! beside this one hold the steps: [`loss`] 2 and 4, [`offer`] 6, [`orders`] 11, [`items`] 8 and 9, [`duties`] 7 and
 //! 10, [`joins`] 11, [`turns`] 12 and 13.
 
 mod duties;
@@ -13,18 +13,20 @@ mod items;
 mod joins;
 mod loss;
 mod offer;
+mod orders;
 mod turns;
 mod visitor;
 
 use std::collections::BTreeMap;
 
 use anteroom::line::{
-    BadBatch, Batch, Claimed, Command, Commanded, Counts, Key, Mode, Moment, Number, Pace, Reply,
-    Settings, Standing, Taken,
+    BadBatch, Batch, Claimed, Counts, Key, Mode, Moment, Number, Pace, Reply, Settings, Standing,
+    Taken,
 };
 
 use joins::{Attempt, FirstJoin};
 use loss::Settling;
+use orders::Orders;
 pub use visitor::{Seat, Visitor, Where};
 
 /// Outside settling a number may be at most this much above `issued` to heal the line.
@@ -73,6 +75,7 @@ pub struct Model {
     pub spent: BTreeMap<Number, u64>,
 
     pub settings: Option<Settings>,
+    orders: Orders,
     version: u64,
     credit: u64,
     owed: u64,
@@ -138,14 +141,16 @@ impl Model {
             reply.taken = Taken::Unconfigured;
             return Ok(self.finish(reply));
         }
+        self.end_what_was_set();
         let turned = self.turn_ring();
         self.items(batch, wall, &mut reply);
         self.duties(batch.node, turned, advance, wall);
         let epoch = self.counts.epoch;
         let mut turns = self.may_take();
         let most = turns;
+        let orders = batch.commands.iter();
         reply.commands =
-            batch.commands.iter().map(|command| self.command(*command, wall, &mut turns)).collect();
+            orders.map(|order| self.order(order, batch.epoch, wall, &mut turns)).collect();
         self.joins(batch, wall, &mut reply);
         self.release_by_pace(&mut turns);
         self.steps -= most - turns;
@@ -167,6 +172,7 @@ impl Model {
             reply.taken = Taken::Repeated;
         }
         if self.settings.is_some() {
+            self.end_what_was_set();
             let turned = self.turn_ring();
             self.duties(batch.node, turned, advance, reply.wall_ms);
             let mut turns = self.may_take();
@@ -256,6 +262,9 @@ impl Model {
         let Some(seats) = self.settings().max_active else {
             return u64::MAX;
         };
+        if self.settings().mode == Mode::Bypass {
+            return u64::MAX;
+        }
         let (_, admitted, inside) = self.tally();
         seats.saturating_sub(inside + admitted + self.counts.missing)
     }
@@ -279,6 +288,9 @@ impl Model {
     /// How many turns the pace allows now.
     fn pace_allows(&self) -> u64 {
         let settings = self.settings();
+        if settings.mode == Mode::Bypass {
+            return u64::MAX;
+        }
         if self.counts.paused || matches!(settings.mode, Mode::Hold | Mode::Closed) {
             return 0;
         }
@@ -288,16 +300,6 @@ impl Model {
             Some(Pace::Rate { rate, .. }) => self.credit / rate.per_ms,
             Some(Pace::Batch { .. }) => self.credit,
         }
-    }
-
-    fn command(&mut self, command: Command, wall: u64, steps: &mut usize) -> Commanded {
-        match command {
-            Command::Pause => self.counts.paused = true,
-            Command::Resume => self.counts.paused = false,
-            Command::Reset => self.begin_epoch((self.counts.epoch + 1).max(wall / 1_000)),
-            Command::Release(count) => return self.release_by_hand(count, steps),
-        }
-        Commanded::Done
     }
 
     /// What is said of a number that can do nothing any more.

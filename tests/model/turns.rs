@@ -6,11 +6,18 @@ use anteroom::line::{
 
 use super::{Model, Where};
 
+/// Whom a release by hand names.
+const NAMED: usize = 1_000;
+
 impl Model {
     pub(super) fn release_by_pace(&mut self, steps: &mut usize) {
         let turns = self.pace_allows().min(self.seats_free());
-        let (count, _) = self.release(turns, steps);
+        let (count, ..) = self.release(turns, steps);
         self.backlog |= *steps == 0 && count < turns && self.tally().0 > 0;
+        if self.settings().mode == Mode::Bypass {
+            self.note("let in by bypass", count);
+            return;
+        }
         if let Some((cost, _)) = Self::cost_and_depth(self.settings().pace) {
             self.credit -= count * cost;
         }
@@ -26,16 +33,17 @@ impl Model {
         let after = self.counts.released;
         let turns =
             if self.settings().mode == Mode::Closed { 0 } else { count.min(self.seats_free()) };
-        let (count, express) = self.release(turns, steps);
+        let (count, express, mut called) = self.release(turns, steps);
+        called.truncate(NAMED);
         self.note("released by hand", count);
         self.note("called by hand", express);
-        Commanded::Released { count, express, after, upto: self.counts.released }
+        Commanded::Released { count, express, after, upto: self.counts.released, called }
     }
 
-    /// Gives so many turns, in the order of places; how many were given, and to the head.
-    fn release(&mut self, turns: u64, steps: &mut usize) -> (u64, u64) {
+    /// Gives so many turns, in the order of places; how many were given, to the head, and to whom.
+    fn release(&mut self, turns: u64, steps: &mut usize) -> (u64, u64, Vec<Number>) {
         if turns == 0 {
-            return (0, 0);
+            return (0, 0, Vec::new());
         }
         let mut waiting: Vec<(Number, bool, Number)> = Vec::new();
         for visitor in &self.visitors {
@@ -69,7 +77,7 @@ impl Model {
         }
         let count = waiting.len() as u64;
         self.counts.turns += count;
-        (count, express)
+        (count, express, waiting.iter().map(|(_, _, number)| *number).collect())
     }
 
     /// Claims that still waited when they were asked.
@@ -100,6 +108,10 @@ impl Model {
                         unreachable!("active")
                     };
                     *claimed = Claimed::Inside(seat.terms);
+                }
+                Standing::Expired(reason) => {
+                    *claimed = Claimed::Over(reason);
+                    self.note("revoked while claiming", 1);
                 }
                 _ => {}
             }

@@ -218,7 +218,7 @@ fn others_let_in(store: &Shaky<Noting>, count: u64, here: &[Number]) {
     let epoch = line.counts().epoch;
     for sequence in 1..=200 {
         let wall_ms = store.inner().wall_ms.fetch_add(2_000, Ordering::SeqCst);
-        let commands = if sequence == 150 { vec![Command::Release(count)] } else { vec![] };
+        let commands = if sequence == 150 { vec![Command::Release(count).into()] } else { vec![] };
         let marks = here.to_vec();
         let batch = Batch { node: 99, sequence, epoch, commands, marks, ..Batch::default() };
         line.apply(&batch, Moment { wall_ms, run: 1 }).expect("a good batch");

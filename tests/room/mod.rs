@@ -66,6 +66,15 @@ impl Store for Noting {
             Ok(reply?)
         })
     }
+
+    fn find<'a>(
+        &'a self,
+        room: &'a str,
+        question: Question,
+    ) -> BoxFuture<'a, Result<Found, StoreError>> {
+        let _ = room;
+        Box::pin(async move { Ok(self.line.lock().expect("not poisoned").find(question)) })
+    }
 }
 
 const START_MS: u64 = 1_800_000_000_000;

@@ -55,6 +55,14 @@ impl Store for Settled {
             }
         })
     }
+
+    fn find<'a>(
+        &'a self,
+        room: &'a str,
+        question: Question,
+    ) -> BoxFuture<'a, Result<Found, StoreError>> {
+        self.0.find(room, question)
+    }
 }
 
 /// A store there, by a clock that moves when told to.
@@ -121,6 +129,14 @@ impl Store for Killed {
                 }
             }
         })
+    }
+
+    fn find<'a>(
+        &'a self,
+        room: &'a str,
+        question: Question,
+    ) -> BoxFuture<'a, Result<Found, StoreError>> {
+        self.store.find(room, question)
     }
 }
 

@@ -90,9 +90,9 @@ fn whatever_is_told_is_kept_by_itself() {
                 batch.renewals = vec![Renewal { number, admitted_ms }];
             }),
         ),
-        ("a pause", Box::new(|batch| batch.commands = vec![Command::Pause])),
+        ("a pause", Box::new(|batch| batch.commands = vec![Command::Pause.into()])),
         ("another offer", Box::new(move |batch| batch.offer = offer(2, 5))),
-        ("a release", Box::new(|batch| batch.commands = vec![Command::Release(1)])),
+        ("a release", Box::new(|batch| batch.commands = vec![Command::Release(1).into()])),
         (
             "proof of loss",
             Box::new(|batch| {
@@ -101,7 +101,7 @@ fn whatever_is_told_is_kept_by_itself() {
                 batch.known = known;
             }),
         ),
-        ("a reset", Box::new(|batch| batch.commands = vec![Command::Reset])),
+        ("a reset", Box::new(|batch| batch.commands = vec![Command::Reset.into()])),
     ];
     for (what, fill) in alone {
         hand.pass(300);

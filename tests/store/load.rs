@@ -98,7 +98,7 @@ impl Twin {
         }
         if rng.below(30) == 0 {
             let commands = [Command::Pause, Command::Resume, Command::Release(3), Command::Reset];
-            batch.commands = vec![commands[rng.below(4) as usize]];
+            batch.commands = vec![commands[rng.below(4) as usize].clone().into()];
         }
         self.step(store, batch)
     }

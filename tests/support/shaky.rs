@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
-use anteroom::line::{Batch, Reply};
+use anteroom::line::{Batch, Found, Question, Reply};
 use anteroom::store::{BoxFuture, Store, StoreError};
 
 /// What becomes of an exchange.
@@ -67,5 +67,13 @@ impl<S: Store> Store for Shaky<S> {
                 lost()
             }),
         }
+    }
+
+    fn find<'a>(
+        &'a self,
+        room: &'a str,
+        question: Question,
+    ) -> BoxFuture<'a, Result<Found, StoreError>> {
+        self.store.find(room, question)
     }
 }

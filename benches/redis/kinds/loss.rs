@@ -63,7 +63,7 @@ pub(super) fn resets(waiting: u64, rounds: u64) -> Vec<Kind> {
         for claims in Spread::new(waiting / 2, ITEMS, 10) {
             node.send(Batch { claims, ..Batch::default() });
         }
-        node.send(Batch { commands: vec![Command::Reset], ..Batch::default() })
+        node.send(Batch { commands: vec![Command::Reset.into()], ..Batch::default() })
     };
     vec![Kind::new("a reset", (0..rounds.min(4)).map(reset).collect())]
 }

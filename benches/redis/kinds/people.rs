@@ -131,7 +131,7 @@ pub(super) fn head(waiting: u64, rounds: u64) -> Vec<Kind> {
     // Half of the head is called, some of them come in, and the others fall silent.
     let turns = (members.len() as u64 / 2 / rounds).max(1);
     let called = (0..rounds).map(|_| {
-        let commands = vec![Command::Release(turns)];
+        let commands = vec![Command::Release(turns).into()];
         let taken = note(&mut node, Batch { commands, ..Batch::default() });
         assert!(matches!(node.last.commands[..], [Commanded::Released { express: 1.., .. }]));
         taken

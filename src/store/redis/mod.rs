@@ -38,12 +38,13 @@ pub use tls::certificates_in;
 pub use trouble::Trouble;
 
 use super::{BoxFuture, Store, StoreError, check_room};
-use crate::line::{Batch, Moment, Reply};
+use crate::line::{Batch, Found, Moment, Question, Reply};
 
 /// The store in a Redis.
 pub struct Redis {
     link: Link,
     script: Script,
+    reading: Script,
     moment: Option<Turned>,
 }
 
@@ -56,7 +57,8 @@ impl Redis {
     /// # Errors
     /// Certificates that can't be used.
     pub fn new(address: Address) -> Result<Redis, StoreError> {
-        Ok(Redis { link: Link::new(address)?, script: Script::new(script::TEXT), moment: None })
+        let (script, reading) = (Script::new(script::TEXT), Script::new(script::READ));
+        Ok(Redis { link: Link::new(address)?, script, reading, moment: None })
     }
 
     /// By another clock and memory than the server's own: for whoever must turn them.
@@ -104,6 +106,19 @@ impl Store for Redis {
             let call = wire::encode(room, &batch, moment)?;
             let answer = self.link.eval(&self.script, &call.keys, &call.args).await?;
             wire::decode(answer)
+        })
+    }
+
+    fn find<'a>(
+        &'a self,
+        room: &'a str,
+        question: Question,
+    ) -> BoxFuture<'a, Result<Found, StoreError>> {
+        Box::pin(async move {
+            check_room(room)?;
+            let args = wire::ask_for(question);
+            let answer = self.link.eval(&self.reading, &script::keys(room), &args).await?;
+            wire::found(question, answer)
         })
     }
 }

@@ -1,66 +1,109 @@
-//! The script that applies a batch: its text, and the keys it is given.
+//! The scripts, one that applies a batch and one that answers questions: their texts, and the keys they are given.
 //!
 //! Owns what must be the same on both sides of the wire but is no message: key names and the layout's
 //! version. `lua/README.md` draws the layout. Never talks to Redis.
 
-/// The parts in `lua/lib`, in the order in which they build on each other, then `lua/exchange.lua`. Each is a
+/// A script: the parts in `lua/lib`, in the order in which they build on each other, then a file of `lua`. Each part is a
 /// block: what is local to a file stays there. The first line makes Redis refuse the whole when memory is short,
 /// instead of failing at some write.
-pub const TEXT: &str = concat!(
-    "#!lua\n",
-    include_str!("../../../lua/lib/parts.lua"),
-    "do ",
-    include_str!("../../../lua/lib/number.lua"),
-    "end do ",
-    include_str!("../../../lua/lib/bits.lua"),
-    "end do ",
-    include_str!("../../../lua/lib/scores.lua"),
-    "end do ",
-    include_str!("../../../lua/lib/aging.lua"),
-    "end do ",
-    include_str!("../../../lua/lib/state.lua"),
-    "end do ",
-    include_str!("../../../lua/lib/settings.lua"),
-    "end do ",
-    include_str!("../../../lua/lib/batch.lua"),
-    "end do ",
-    include_str!("../../../lua/lib/budget.lua"),
-    "end do ",
-    include_str!("../../../lua/lib/seats.lua"),
-    "end do ",
-    include_str!("../../../lua/lib/session.lua"),
-    "end do ",
-    include_str!("../../../lua/lib/spend.lua"),
-    "end do ",
-    include_str!("../../../lua/lib/express.lua"),
-    "end do ",
-    include_str!("../../../lua/lib/release.lua"),
-    "end do ",
-    include_str!("../../../lua/lib/sweep.lua"),
-    "end do ",
-    include_str!("../../../lua/lib/claim.lua"),
-    "end do ",
-    include_str!("../../../lua/lib/join.lua"),
-    "end do ",
-    include_str!("../../../lua/lib/heal.lua"),
-    "end do ",
-    include_str!("../../../lua/lib/reply.lua"),
-    "end ",
-    include_str!("../../../lua/exchange.lua"),
-);
+macro_rules! script {
+    ($file:literal) => {
+        concat!(
+            "#!lua\n",
+            include_str!("../../../lua/lib/parts.lua"),
+            "do ",
+            include_str!("../../../lua/lib/number.lua"),
+            "end do ",
+            include_str!("../../../lua/lib/bits.lua"),
+            "end do ",
+            include_str!("../../../lua/lib/scores.lua"),
+            "end do ",
+            include_str!("../../../lua/lib/aging.lua"),
+            "end do ",
+            include_str!("../../../lua/lib/state.lua"),
+            "end do ",
+            include_str!("../../../lua/lib/settings.lua"),
+            "end do ",
+            include_str!("../../../lua/lib/batch.lua"),
+            "end do ",
+            include_str!("../../../lua/lib/budget.lua"),
+            "end do ",
+            include_str!("../../../lua/lib/seats.lua"),
+            "end do ",
+            include_str!("../../../lua/lib/session.lua"),
+            "end do ",
+            include_str!("../../../lua/lib/spend.lua"),
+            "end do ",
+            include_str!("../../../lua/lib/express.lua"),
+            "end do ",
+            include_str!("../../../lua/lib/release.lua"),
+            "end do ",
+            include_str!("../../../lua/lib/sweep.lua"),
+            "end do ",
+            include_str!("../../../lua/lib/claim.lua"),
+            "end do ",
+            include_str!("../../../lua/lib/join.lua"),
+            "end do ",
+            include_str!("../../../lua/lib/heal.lua"),
+            "end do ",
+            include_str!("../../../lua/lib/orders.lua"),
+            "end do ",
+            include_str!("../../../lua/lib/letters.lua"),
+            "end do ",
+            include_str!("../../../lua/lib/history.lua"),
+            "end do ",
+            include_str!("../../../lua/lib/reply.lua"),
+            "end ",
+            include_str!(concat!("../../../lua/", $file)),
+        )
+    };
+}
+
+/// The script that applies a batch.
+pub const TEXT: &str = script!("exchange.lua");
+
+/// The script that answers a question.
+pub const READ: &str = script!("read.lua");
 
 /// The script that removes a room: whatever is under its keys. Without KEYS of its own a cluster would not know where.
 pub const FORGET: &str = "return redis.call('UNLINK', unpack(KEYS))";
 
 /// The layout of a room's keys that this version reads and writes. An older script meets a newer layout
 /// with a refusal, before it touches anything.
-pub const LAYOUT: u32 = 2;
+pub const LAYOUT: u32 = 3;
 
 /// The last parts of the names of a room's keys, in the order in which the script is given them.
-pub const KEYS: [&str; 23] = [
-    "state", "live", "used", "seen:0", "seen:1", "seen:2", "inside", "ended", "seats", "express",
-    "strayed", "called", "present", "releases", "joined:0", "joined:1", "limits:0", "limits:1",
-    "nodes", "answers", "spent", "tmp:0", "tmp:1",
+pub const KEYS: [&str; 30] = [
+    "state",
+    "live",
+    "used",
+    "seen:0",
+    "seen:1",
+    "seen:2",
+    "inside",
+    "ended",
+    "seats",
+    "express",
+    "strayed",
+    "called",
+    "present",
+    "releases",
+    "joined:0",
+    "joined:1",
+    "limits:0",
+    "limits:1",
+    "nodes",
+    "answers",
+    "spent",
+    "overrides",
+    "audit",
+    "asked:0",
+    "asked:1",
+    "history",
+    "letters",
+    "due",
+    "tmp:0",
+    "tmp:1",
 ];
 
 /// A room's keys: one hash tag, so that all of them are in one slot of a cluster. A room's name has no braces.
@@ -89,10 +132,12 @@ mod tests {
     #[test]
     fn both_sides_give_the_keys_the_same_names_in_the_same_order() {
         assert_eq!(words(EXCHANGE, "-- KEYS ", "in this order"), KEYS, "the script's header");
-        assert_eq!(words(EXCHANGE, "local NAMES = {", "}"), KEYS, "the script's list");
+        assert_eq!(words(PARTS, "local NAMES = {", "}"), KEYS, "the script's list");
         let rows = README.lines().filter_map(|line| line.strip_prefix("| `")?.split_once("` | "));
         let keys: Vec<&str> = rows
-            .filter(|(_, row)| ["hash", "bitmap", "zset"].iter().any(|kind| row.starts_with(kind)))
+            .filter(|(_, row)| {
+                ["hash", "bitmap", "zset", "list"].iter().any(|kind| row.starts_with(kind))
+            })
             .map(|(name, _)| name)
             .collect();
         assert_eq!(keys, KEYS, "the table of keys in the README");

@@ -6,10 +6,12 @@
 
 mod answer;
 mod ask;
+mod find;
 mod places;
 
 pub use answer::decode;
 pub use ask::{Call, encode};
+pub use find::{ask_for, found};
 
 use crate::line::Ending;
 

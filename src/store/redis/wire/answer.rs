@@ -9,8 +9,9 @@ use super::super::script::LAYOUT;
 use super::ending;
 use super::places;
 use crate::line::{
-    BitsUpdate, Claimed, Commanded, Counts, Done, Ending, ExpressUpdate, Joined, Number, Offered,
-    PLACES_MAX, Reason, Refusal, Reply, Standing, Subject, Taken, Terms, Update,
+    BitsUpdate, Claimed, Commanded, Counts, Done, Ending, ExpressUpdate, InForce, Joined, Letter,
+    Number, Offered, Override, Overrides, PLACES_MAX, Reason, Refusal, Reply, Standing, Subject,
+    Taken, Terms, Update,
 };
 use crate::store::StoreError;
 
@@ -19,17 +20,13 @@ use crate::store::StoreError;
 /// # Errors
 /// The keys are of a newer layout, or this is not what the script says.
 pub fn decode(value: Value) -> Result<Reply, StoreError> {
-    let parts = parts(value)?;
-    if let [word, found] = &parts[..]
-        && word == b"layout"
-    {
-        let found = std::str::from_utf8(found).ok().and_then(|found| found.parse().ok());
-        return Err(StoreError::NewerLayout {
-            found: found.ok_or(wrong("layout"))?,
-            known: LAYOUT,
-        });
+    if let Some(newer) = newer_layout(&value) {
+        return Err(newer?);
     }
-    let [head, answers, ended, live, used, express, strayed, called, settings] = &parts[..] else {
+    let parts = parts(value)?;
+    let [head, answers, ended, live, used, express, strayed, called, file, overrides, letters] =
+        &parts[..]
+    else {
         return Err(wrong("parts"));
     };
     let mut head = Tape::of(head, "head")?;
@@ -49,18 +46,29 @@ pub fn decode(value: Value) -> Result<Reply, StoreError> {
         ended: endings(ended)?,
         settings: match serial {
             0 => None,
-            serial => {
-                let settings = serde_json::from_slice(settings);
-                Some((serial, settings.map_err(|_| wrong("settings"))?))
-            }
+            serial => Some(InForce {
+                serial,
+                file: serde_json::from_slice(file).map_err(|_| wrong("settings"))?,
+                overrides: self::overrides(overrides)?,
+            }),
         },
     };
-    let reply = Reply { wall_ms, run, taken, counts, update, ..Reply::default() };
+    let letters = self::letters(letters)?;
+    let reply = Reply { wall_ms, run, taken, letters, counts, update, ..Reply::default() };
     answered(answers, reply)
 }
 
+/// Whether a script found a layout that it does not know.
+pub(super) fn newer_layout(value: &Value) -> Option<Result<StoreError, StoreError>> {
+    let Value::Array(parts) = value else { return None };
+    let [Value::BulkString(word), Value::BulkString(found)] = &parts[..] else { return None };
+    let newer = |found| StoreError::NewerLayout { found, known: LAYOUT };
+    let found = || std::str::from_utf8(found).ok()?.parse().ok().map(newer);
+    (word == b"layout").then(|| found().ok_or(wrong("layout")))
+}
+
 /// What the script never says.
-fn wrong(what: &'static str) -> StoreError {
+pub(super) fn wrong(what: &'static str) -> StoreError {
     StoreError::Answer { what }
 }
 
@@ -165,6 +173,8 @@ fn counts(tape: &mut Tape) -> Result<Counts, StoreError> {
         swept_by: tape.node()?,
         swept_ms: tape.next()?,
         backlog: tape.next_bool()?,
+        letters: tape.next()?,
+        letters_lost: tape.next()?,
     })
 }
 
@@ -226,6 +236,23 @@ fn scored(mut bytes: &[u8], what: &'static str) -> Result<Vec<(Number, u64)>, St
         bytes = rest.get(end + 1..).unwrap_or(&[]);
     }
     Ok(pairs)
+}
+
+fn overrides(bytes: &[u8]) -> Result<Overrides, StoreError> {
+    let (serial, set): (u64, Vec<(String, String, u64)>) =
+        rmp_serde::from_slice(bytes).map_err(|_| wrong("overrides"))?;
+    let set = set.into_iter().map(|(name, value, until_ms)| (name, Override { value, until_ms }));
+    Ok(Overrides { serial, set: set.collect() })
+}
+
+fn letters(bytes: &[u8]) -> Result<Vec<Letter>, StoreError> {
+    if bytes.is_empty() {
+        return Ok(Vec::new()); // Not handed out while a line settles.
+    }
+    let letters: Vec<(u64, u64, String)> =
+        rmp_serde::from_slice(bytes).map_err(|_| wrong("letters"))?;
+    let letter = |(serial, at_ms, text)| Letter { serial, at_ms, text };
+    Ok(letters.into_iter().map(letter).collect())
 }
 
 /// The answers to the batch's items.
@@ -295,7 +322,11 @@ fn commanded(tape: &mut Tape) -> Result<Commanded, StoreError> {
             express: tape.next()?,
             after: tape.next()?,
             upto: tape.next()?,
+            called: tape.list(Tape::next)?,
         },
+        2 => Commanded::Ended(done(tape)?),
+        3 => Commanded::Conflict,
+        4 => Commanded::Repaired(tape.next()?),
         _ => return Err(wrong("commanded")),
     })
 }

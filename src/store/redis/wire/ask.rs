@@ -4,13 +4,14 @@
 //! that makes no difference to the outcome, because nothing in a line is ever so high.
 
 use serde::Serialize;
+use serde_json::Value;
 
 use super::super::script::{self, LAYOUT};
 use super::code;
 use super::places::Places;
 use crate::line::{
-    BadBatch, Batch, Command, EXACT, ISSUED_MAX, Join, Key, Keyed, MAX_ITEMS, MS_MAX, Moment,
-    Number, Offer, PLACES_MAX, Renewal,
+    BadBatch, Batch, Change, Command, EXACT, ISSUED_MAX, Join, Key, Keyed, MAX_ITEMS, MS_MAX,
+    Moment, Number, Offer, Order, Overrides, PLACES_MAX, Renewal,
 };
 
 /// What the script is called with.
@@ -68,10 +69,11 @@ pub fn encode(room: &str, batch: &Batch, moment: Option<Moment>) -> Result<Call,
         marks.from,
         live.from,
         used.from,
+        u64::from(batch.wants),
     ];
     let pairs = |list: &[(Number, u64)]| list.iter().flat_map(|(a, b)| [*a, *b]).collect();
     let ended = report.map_or(&[][..], |report| &report.ended).iter();
-    let lists: [Vec<u64>; 13] = [
+    let lists: [Vec<u64>; 15] = [
         others,
         batch.present.clone(),
         batch.leaves.clone(),
@@ -85,6 +87,8 @@ pub fn encode(room: &str, batch: &Batch, moment: Option<Moment>) -> Result<Call,
         report.map_or_else(Vec::new, |report| report.called.clone()),
         ended.flat_map(|(number, why)| [*number, code(*why)]).collect(),
         batch.spends.clone(),
+        batch.sent.clone(),
+        batch.figures.clone(),
     ];
     let joins = batch.joins.iter().map(|join| match join {
         Join::Plain(count) => i64::from(*count),
@@ -101,6 +105,10 @@ pub fn encode(room: &str, batch: &Batch, moment: Option<Moment>) -> Result<Call,
         marks.bytes,
         live.bytes,
         used.bytes,
+        slips(&batch.commands),
+        batch.about.clone().unwrap_or_default().into_bytes(),
+        json(&batch.tags, batch.tags.is_empty()),
+        report.map_or_else(Vec::new, |report| overrides(&report.overrides)),
     ];
     Ok(Call { keys: script::keys(room), args })
 }
@@ -120,13 +128,68 @@ fn renewal(renewal: &Renewal) -> [u64; 2] {
     [renewal.number, renewal.admitted_ms.min(MS_MAX)]
 }
 
-fn command(command: &Command) -> [u64; 2] {
-    match command {
+fn command(order: &Order) -> [u64; 2] {
+    match &order.command {
         Command::Release(count) => [1, *count],
         Command::Pause => [2, 0],
         Command::Resume => [3, 0],
         Command::Reset => [4, 0],
+        Command::Revoke(number) => [5, *number],
+        Command::Set(_) => [6, 0],
+        Command::Repair => [7, 0],
     }
+}
+
+/// What of an order is no number.
+#[derive(Serialize)]
+struct Slip<'a> {
+    note: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    print: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    set: Vec<(&'a str, Value, u64)>,
+    /// As it is written: Lua may not be able to hold it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    number: Option<String>,
+}
+
+fn slips(orders: &[Order]) -> Vec<u8> {
+    json(&orders.iter().map(slip).collect::<Vec<_>>(), orders.is_empty())
+}
+
+fn slip(order: &Order) -> Slip<'_> {
+    let hex = |key: Key| key.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    Slip {
+        note: &order.note,
+        key: order.once.map(|once| hex(once.key)),
+        print: order.once.map(|once| hex(once.print)),
+        set: match &order.command {
+            Command::Set(changes) => changes.iter().map(change).collect(),
+            _ => Vec::new(),
+        },
+        number: match order.command {
+            Command::Revoke(number) => Some(number.to_string()),
+            _ => None,
+        },
+    }
+}
+
+/// Lua's `nil` ends a list, so what is taken back is `false`.
+fn change(change: &Change) -> (&str, Value, u64) {
+    let value = change.value.clone().map_or(Value::Bool(false), Value::String);
+    (&change.name, value, change.for_ms)
+}
+
+fn overrides(known: &Overrides) -> Vec<u8> {
+    let set = known.set.iter().map(|(name, set)| (name, &set.value, set.until_ms));
+    json(&(known.serial, set.collect::<Vec<_>>()), known.serial == 0)
+}
+
+/// Texts and numbers in memory: nothing about writing them can fail.
+fn json(value: &impl Serialize, is_empty: bool) -> Vec<u8> {
+    if is_empty { Vec::new() } else { serde_json::to_vec(value).unwrap_or_default() }
 }
 
 /// Settings that make no sense do not travel: what is wrong with them does, and comes back.

@@ -1,0 +1,124 @@
+-- read: answers an operator's question about one room's line. Changes nothing but tmp:0, and that is gone when it ends.
+--
+-- KEYS  as exchange.lua, in the same order
+-- ARGV  the question and two numbers: book before limit | history | inside skip limit | nodes | health
+-- reply msgpack, see the end of this file; or { "layout", N } if the keys are of a newer layout than this script knows
+--
+-- Why it is a script: what it tells is of one moment.
+
+for i, name in ipairs(NAMES) do
+  key[name] = KEYS[i]
+end
+
+local question, first, second = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+
+-- The last orders before one of them, newest first.
+local function book(before, limit)
+  local last = line.book_serial
+  local from = before > 0 and min(before - 1, last) or last
+  local found = call('LRANGE', key.audit, -(last - from + limit), -(last - from + 1))
+  local entries = {}
+  for i = #found, 1, -1 do
+    local serial, at_ms, length = struct.unpack('>I6I6I4', found[i])
+    entries[#entries + 1] = { serial, at_ms, found[i]:sub(17, 16 + length), found[i]:sub(17 + length) }
+  end
+  return entries
+end
+
+-- The past, minute by minute in no order, packed as it is kept; and the one that runs.
+local function past()
+  local found, minutes = call('HVALS', key.history), {}
+  for i, minute in ipairs(found) do
+    minutes[i] = cmsgpack.unpack(minute)
+  end
+  if line.minute > 0 then
+    minutes[#minutes + 1] = history.now(line.minute)
+  end
+  return minutes
+end
+
+-- Who is inside, in the order in which their seats will be free.
+local function inside(skip, limit)
+  local members, found = call('ZRANGE', key.inside, skip, skip + limit - 1), {}
+  for i, member in ipairs(members) do
+    local n = number.unpack(member)
+    local seat = seats.read(n)
+    found[i] = { n, seat.admitted_ms, seat.issued_ms, seat.expires_ms }
+  end
+  return found
+end
+
+-- Nodes: 16 bytes in hex, how long ago, what each says.
+local function nodes()
+  local found, told = call('HGETALL', key.nodes), {}
+  for i = 1, #found, 2 do
+    local _, heard_ms = struct.unpack('>I8I6', found[i + 1])
+    local id = found[i]:gsub('.', function(c)
+      return string.format('%02x', c:byte())
+    end)
+    told[#told + 1] = { id, max(line.clock_ms - heard_ms, 0), found[i + 1]:sub(15) }
+  end
+  return told
+end
+
+-- What must hold and does not, numbered as in src/line/check.rs.
+local function health()
+  local broken = {}
+  local function hold(n, holds, what)
+    if not holds then
+      broken[#broken + 1] = { n, what }
+    end
+  end
+  local text = number.text
+  hold(1, line.base <= line.lapsed and line.lapsed <= line.released and line.released <= line.issued,
+    'base ' .. text(line.base) .. ', lapsed ' .. text(line.lapsed) .. ', released '
+      .. text(line.released) .. ', issued ' .. text(line.issued))
+  call('BITOP', 'AND', key['tmp:0'], key.live, key.used)
+  local both = call('BITCOUNT', key['tmp:0'])
+  call('UNLINK', key['tmp:0'])
+  hold(2, both == 0, text(both) .. ' are live and used')
+  local stray = bits.count(line.live, 0, line.lapsed)
+  hold(3, stray == 0, text(stray) .. ' are live at or below lapsed ' .. text(line.lapsed))
+  local ordinary = bits.count(line.live, line.released + 1, line.issued)
+  hold(4, line.waiting == ordinary + line.express.size, 'waiting ' .. text(line.waiting) .. ' but '
+    .. text(ordinary) .. ' live and ' .. text(line.express.size) .. ' in express')
+  local claimable = bits.count(line.live, line.lapsed + 1, line.released)
+  hold(5, line.claimable == claimable,
+    'claimable ' .. text(line.claimable) .. ' but ' .. text(claimable) .. ' live')
+  local function meet(one, other)
+    return call('ZINTERCARD', 2, key[one], key[other])
+  end
+  hold(6, meet('inside', 'ended') == 0, 'somebody is inside and has ended')
+  hold(7, meet('express', 'strayed') + meet('express', 'called') + meet('strayed', 'called') == 0
+    and meet('present', 'express') + meet('present', 'called') == line.express.size + line.called.size,
+    'the lists of the head disagree')
+  local double = 0
+  for _, name in ipairs({ 'express', 'strayed', 'called' }) do
+    double = double + meet('inside', name) + meet('ended', name)
+  end
+  hold(8, double == 0, text(double) .. ' stand in two places')
+  return broken
+end
+
+local function answer()
+  local layout = state.layout()
+  if layout > state.LAYOUT then
+    return { 'layout', number.text(layout) }
+  end
+  state.load()
+  local found
+  if question == 'book' then
+    found = book(first, second)
+  elseif question == 'history' then
+    found = past()
+  elseif question == 'inside' then
+    found = inside(first, second)
+  elseif question == 'nodes' then
+    found = nodes()
+  else
+    found = health()
+  end
+  return cmsgpack.pack(found)
+end
+
+return answer()

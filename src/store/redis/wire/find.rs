@@ -1,0 +1,75 @@
+//! Operators' questions as the reading script's arguments, and its answers.
+//!
+//! Owns these shapes; the Lua side is `lua/read.lua`. What comes is read as bytes from outside.
+
+use redis::Value;
+use serde::de::DeserializeOwned;
+
+use super::answer::{newer_layout, wrong};
+use crate::line::{Broken, Entry, Found, Heard, MAX_FOUND, Minute, Number, Question, Terms};
+use crate::store::StoreError;
+
+/// A question's arguments.
+pub fn ask_for(question: Question) -> Vec<Vec<u8>> {
+    let (word, first, second) = match question {
+        Question::Book { before, limit } => ("book", before, limit.min(MAX_FOUND)),
+        Question::History => ("history", 0, 0),
+        Question::Inside { skip, limit } => ("inside", skip as u64, limit.min(MAX_FOUND)),
+        Question::Nodes => ("nodes", 0, 0),
+        Question::Health => ("health", 0, 0),
+    };
+    vec![word.into(), first.to_string().into(), second.to_string().into()]
+}
+
+/// What the script found.
+///
+/// # Errors
+/// The keys are of a newer layout, or this is not what the script says.
+pub fn found(question: Question, value: Value) -> Result<Found, StoreError> {
+    if let Some(newer) = newer_layout(&value) {
+        return Err(newer?);
+    }
+    let Value::BulkString(bytes) = value else {
+        return Err(wrong("shape"));
+    };
+    Ok(match question {
+        Question::Book { .. } => {
+            let entries: Vec<(u64, u64, String, String)> = read(&bytes, "book")?;
+            let entry = |(serial, at_ms, note, result)| Entry { serial, at_ms, note, result };
+            Found::Book(entries.into_iter().map(entry).collect())
+        }
+        Question::History => {
+            let mut minutes: Vec<Minute> = read(&bytes, "history")?;
+            minutes.sort_by_key(|minute| minute.minute);
+            Found::History(minutes)
+        }
+        Question::Inside { .. } => {
+            let seats: Vec<(Number, u64, u64, u64)> = read(&bytes, "inside")?;
+            let seat = |(number, admitted_ms, issued_ms, expires_ms)| {
+                (number, Terms { admitted_ms, issued_ms, expires_ms })
+            };
+            Found::Inside(seats.into_iter().map(seat).collect())
+        }
+        Question::Nodes => {
+            let nodes: Vec<(String, u64, String)> = read(&bytes, "nodes")?;
+            let node = |(id, ago_ms, about): (String, u64, String)| {
+                let node = u128::from_str_radix(&id, 16).map_err(|_| wrong("nodes"))?;
+                Ok(Heard { node, ago_ms, about })
+            };
+            let mut nodes: Vec<Heard> =
+                nodes.into_iter().map(node).collect::<Result<_, StoreError>>()?;
+            nodes.sort_by_key(|heard| heard.node);
+            Found::Nodes(nodes)
+        }
+        Question::Health => {
+            let broken: Vec<(u32, String)> = read(&bytes, "health")?;
+            Found::Health(
+                broken.into_iter().map(|(number, what)| Broken { number, what }).collect(),
+            )
+        }
+    })
+}
+
+fn read<T: DeserializeOwned>(bytes: &[u8], what: &'static str) -> Result<T, StoreError> {
+    rmp_serde::from_slice(bytes).map_err(|_| wrong(what))
+}
