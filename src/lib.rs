@@ -9,11 +9,13 @@
 //! - [`limit`]: how often one and the same may do something on this node.
 //! - [`page`]: what visitors see while they are not inside, and the client. Pure.
 //! - [`admin`]: the operators' port: rooms as they are, and the verbs to steer them.
+//! - [`webhook`]: letters to whoever wants to be told.
 //! - [`metrics`], [`stats`]: what is measured, and what a node remembers of a room's past.
 //! - [`config`]: from what a user wrote to everyone's settings, or to every problem at once.
 //! - [`app`]: the wiring of a node, its start, reload and end; [`handover`]: one process taking over from another.
 //! - [`demo`]: a site and a crowd around the real gateway.
-//! - [`name`], [`clock`], [`log`]: what may be a room's name; the wall clock; how the log looks.
+//! - [`name`], [`clock`], [`units`], [`log`]: what may be a room's name; the wall clock; durations and rates as people write them; how
+//!   the log looks.
 //! - [`cli`]: what the command line does.
 
 pub mod admin;
@@ -34,3 +36,5 @@ pub mod room;
 pub mod stats;
 pub mod store;
 pub mod token;
+pub mod units;
+pub mod webhook;

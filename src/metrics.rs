@@ -23,7 +23,7 @@ use prometheus::{
 };
 
 use meters::{CLASSES, ERRORS};
-pub use meters::{Endpoint, Failed, Origin, Outcome, Room, Store};
+pub use meters::{Endpoint, Failed, Origin, Outcome, Room, Store, Webhooks};
 pub use names::{ALL, Kind, Name};
 pub use scrape::{NodeFigures, RoomFigures};
 
@@ -80,6 +80,7 @@ pub struct Metrics {
     store_durations: HistogramVec,
     store_errors: IntCounterVec,
     redis_durations: Histogram,
+    webhooks: IntCounterVec,
     /// Rooms and origins that are told of.
     told: Mutex<(BTreeSet<String>, BTreeSet<String>)>,
 }
@@ -111,11 +112,12 @@ impl Metrics {
         };
         let limits = counters(&names::RATE_LIMIT_HITS);
         let webhooks = counters(&names::WEBHOOK_DELIVERIES);
-        for status in ["success", "failure"] {
+        for status in ["success", "retry", "failure"] {
             webhooks.with_label_values(&[status]);
         }
         let none: [&str; 0] = [];
         Metrics {
+            webhooks,
             api_requests: counters(&names::API_REQUESTS),
             api_durations: histograms(&names::API_DURATION, &API),
             limits: LIMITS.map(|limit| limits.with_label_values(&[limit])),
@@ -171,6 +173,16 @@ impl Metrics {
             duration: self.store_durations.with_label_values(&[kind]),
             redis: (kind == "redis").then(|| self.redis_durations.clone()),
             errors: self.store_errors.with_label_values(&[kind]),
+        }
+    }
+
+    /// What counts letters.
+    pub fn webhooks(&self) -> Webhooks {
+        let counter = |status: &str| self.webhooks.with_label_values(&[status]);
+        Webhooks {
+            delivered: counter("success"),
+            retried: counter("retry"),
+            failed: counter("failure"),
         }
     }
 

@@ -10,12 +10,14 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 
-use crate::line::{Counts, Terms};
+use crate::line::{ANSWERS, Counts, ERRORS, FIGURES, LATENCIES, ORIGIN, Terms, WAITS};
 use crate::metrics::{self, Metrics};
 use crate::room::{Proof, Room};
 
 /// Between two samples; an hour of them is 20 KB a room.
 const SAMPLE: Duration = Duration::from_secs(10);
+/// Between two reports of what was counted.
+const TELL: Duration = Duration::from_secs(1);
 const HOUR: Duration = Duration::from_secs(3_600);
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -34,6 +36,8 @@ pub struct Stats {
     waits: Mutex<Mean>,
     entered: Box<[AtomicU64]>,
     samples: Mutex<VecDeque<Sample>>,
+    /// What is counted for the line's history, and not told yet.
+    figures: Box<[AtomicU64]>,
 }
 
 #[derive(Default)]
@@ -79,7 +83,34 @@ impl Stats {
             waits: Mutex::default(),
             entered: (0..REMEMBERED).map(|_| AtomicU64::new(0)).collect(),
             samples: Mutex::default(),
+            figures: (0..FIGURES).map(|_| AtomicU64::new(0)).collect(),
         }
+    }
+
+    /// The origin answered a visitor of this room.
+    pub fn origin_answered(&self, status: u16, took: Duration) {
+        self.figure(ORIGIN + LATENCIES.of(took.as_secs_f64() * 1_000.0));
+        self.figure(ANSWERS);
+        if status >= 500 {
+            self.figure(ERRORS);
+        }
+    }
+
+    /// It did not.
+    pub fn origin_failed(&self) {
+        self.figure(ANSWERS);
+        self.figure(ERRORS);
+    }
+
+    fn figure(&self, at: usize) {
+        self.figures[at].fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// What was counted since the last time; empty if nothing was.
+    fn take_figures(&self) -> Vec<u64> {
+        let taken: Vec<u64> =
+            self.figures.iter().map(|figure| figure.swap(0, Ordering::Relaxed)).collect();
+        if taken.iter().all(|figure| *figure == 0) { Vec::new() } else { taken }
     }
 
     /// Of a room whose counters nobody reads.
@@ -100,6 +131,7 @@ impl Stats {
         }
         let seconds = terms.admitted_ms.saturating_sub(joined_ms) as f64 / 1_000.0;
         self.meters.waited(seconds);
+        self.figure(WAITS.of(seconds));
         let mut mean = lock(&self.waits);
         mean.count += 1;
         mean.seconds += (seconds - mean.seconds) / mean.count.min(RECENT) as f64;
@@ -113,11 +145,17 @@ impl Stats {
 
     /// Remembers the counters, for as long as it is polled.
     pub async fn watch(self: Arc<Self>, room: Arc<Room>) {
+        let mut sampled: Option<Instant> = None;
         loop {
-            if room.heard_ago().is_some() {
+            if room.heard_ago().is_some() && sampled.is_none_or(|at| at.elapsed() >= SAMPLE) {
                 self.sample(*room.view().counts());
+                sampled = Some(Instant::now());
             }
-            sleep(SAMPLE).await;
+            let figures = self.take_figures();
+            if !figures.is_empty() {
+                room.count(&figures);
+            }
+            sleep(TELL).await;
         }
     }
 

@@ -331,7 +331,7 @@ function runPage(body) {
     write('eta', estimate);
     write('label', status.positionLabel || '');
     write('status', words.waiting);
-    if (typeof status.message === 'string') write('message', status.message);
+    if (status.message !== undefined) write('message', status.message ?? '');
     updated();
     elements('progress').forEach(element => { if (waited >= 0) element.value = 1000 * waited / (waited + wait || 1); });
     show('waiting', 'live', paused ? 'paused' : '');

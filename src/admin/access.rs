@@ -144,9 +144,36 @@ pub(super) struct Caller {
     /// The key's.
     pub(super) tenant: Option<String>,
     pub(super) scope: Scope,
+    /// `Idempotency-Key`: the same order again is not carried out again.
+    pub(super) again: Option<String>,
+}
+
+/// Bytes of an `Idempotency-Key`.
+const MAX_AGAIN: usize = 200;
+
+/// The key of an order that may come again.
+///
+/// # Errors
+/// 400: it can't be one.
+fn again(headers: &HeaderMap) -> Result<Option<String>, Refusal> {
+    let mut given = headers.get_all("idempotency-key").iter();
+    match (given.next(), given.next()) {
+        (None, _) => Ok(None),
+        (Some(key), None) => match key.to_str().map(str::trim) {
+            Ok(key) if (1..=MAX_AGAIN).contains(&key.len()) => Ok(Some(key.to_owned())),
+            _ => Err(Refusal::bad(format!("Idempotency-Key is text of 1 to {MAX_AGAIN} bytes"))),
+        },
+        (Some(_), Some(_)) => Err(Refusal::bad("Idempotency-Key is there twice")),
+    }
 }
 
 impl Caller {
+    /// The same, for one of several orders that a single call is.
+    pub(super) fn of(&self, part: &str) -> Caller {
+        let again = self.again.as_ref().map(|again| format!("{again} {part}"));
+        Caller { again, ..self.clone() }
+    }
+
     /// The holder of a key, who names a tenant or not.
     ///
     /// # Errors
@@ -170,7 +197,8 @@ impl Caller {
             },
         };
         let name = Arc::from(key.name.as_str());
-        Ok(Caller { name, role: key.role, tenant: key.tenant.clone(), scope })
+        let again = again(headers)?;
+        Ok(Caller { name, role: key.role, tenant: key.tenant.clone(), scope, again })
     }
 }
 

@@ -10,23 +10,31 @@
 //! | `GET /metrics` | none, or viewer | what is measured, for Prometheus |
 //! | `GET /v1/rooms`, `/v1/rooms/{id}` | viewer | rooms as they are |
 //! | `GET /v1/rooms/{id}/line`, `/visitors/{visitor}`, `/events` | viewer | who is next; one of them; what happens |
-//! | `POST /v1/rooms/{id}/pause`, `/resume`, `/release`, `/revoke` | operator | the verbs |
-//! | `POST /v1/rooms/{id}/reset`, `POST /v1/reload` | admin | those that end something |
-//! | `POST /v1/admin/release`, `/pause`, `GET /v1/admin/metrics` | operator, viewer | the same with the room in the body |
-//! | `GET /v1/nodes`, `/openapi.json` | viewer | this node; this table for programs |
+//! | `GET /v1/rooms/{id}/history`, `/inside`, `/health` | viewer | the past; who is inside; whether the line is sound |
+//! | `POST /v1/rooms/{id}/pause`, `/resume`, `/release`, `/boost`, `/drain`, `/message`, `/revoke` | operator | the verbs |
+//! | `PATCH /v1/rooms/{id}` | operator | settings, while it runs |
+//! | `POST /v1/rooms/{id}/reset`, `/repair`, `POST /v1/reload` | admin | those that end something |
+//! | `POST /v1/admin/release`, `/pause`, `/config`, `GET /v1/admin/metrics` | operator, viewer | the same with the room in the body |
+//! | `GET /v1/audit`, `/v1/nodes`, `/openapi.json` | viewer | what was done; the nodes; this table for programs |
 //!
 //! - `port`: connections. `access`: whose they are. `refusal`, `input`: what is said to bad ones, what is read of good ones.
-//! - `rooms`, `verbs`, `line`, `events`, `nodes`, `classic`, `reload`, `scrape`: the calls. `log`: what of them is written down.
+//! - `rooms`, `change`, `verbs`, `line`, `events`, `history`, `audit`, `doctor`, `nodes`, `classic`, `reload`, `scrape`: the calls.
+//! - `orders`: how they reach a line, once each. `log`: what of them is written down.
 //! - `router`: which is where, and the document about them.
 
 mod access;
+mod audit;
+mod change;
 mod classic;
+mod doctor;
 mod events;
+mod history;
 mod input;
 mod line;
 mod log;
 mod nodes;
 mod number;
+mod orders;
 mod port;
 mod refusal;
 mod reload;
@@ -36,11 +44,12 @@ mod scrape;
 mod settings;
 mod verbs;
 
-use std::sync::Arc;
-use std::time::Instant;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use tokio::sync::{Semaphore, watch};
+use tokio::time::timeout;
 use uuid::Uuid;
 
 pub use port::{Port, bound};
@@ -51,7 +60,10 @@ use crate::clock;
 use crate::gateway::api::Streams;
 use crate::gateway::entrance::Entrance;
 use crate::gateway::live::Live;
+use crate::line::{Found, Question};
 use crate::metrics::Metrics;
+use crate::room::{Busy, Room};
+use crate::store::Store;
 use access::{Access, Attempts, Scope};
 use refusal::Refusal;
 
@@ -67,6 +79,12 @@ pub struct Node {
     pub streams: Arc<Streams>,
     /// `embedded`, `memory` or `redis`.
     pub store: &'static str,
+    /// The store itself, while this node has it.
+    pub keeper: Weak<dyn Store>,
+    /// What is kept beside the rooms, see [`HOUSE`](crate::store::HOUSE).
+    pub house: Arc<Room>,
+    /// Made at its start.
+    pub id: Uuid,
     /// When to stop.
     pub shutdown: watch::Receiver<bool>,
 }
@@ -74,8 +92,6 @@ pub struct Node {
 /// Everything the calls share.
 pub struct Admin {
     node: Node,
-    id: Uuid,
-    started: Instant,
     started_ms: u64,
     access: ArcSwap<Access>,
     attempts: Attempts,
@@ -83,6 +99,12 @@ pub struct Admin {
     /// Streams of events to operators.
     listeners: Arc<Semaphore>,
 }
+
+/// Before the name of a room that an operator made, among what is set in the house.
+pub const MADE: &str = "room/";
+
+/// How long the store may take to answer a question.
+const FINDING: Duration = Duration::from_secs(5);
 
 /// Streams of events at once: dashboards, not crowds.
 const LISTENERS: usize = 64;
@@ -93,11 +115,7 @@ impl Admin {
     /// # Errors
     /// No randomness.
     pub fn new(node: Node, settings: &Settings) -> Result<Arc<Admin>, getrandom::Error> {
-        let mut id = [0; 16];
-        getrandom::fill(&mut id)?;
         Ok(Arc::new(Admin {
-            id: uuid::Builder::from_random_bytes(id).into_uuid(),
-            started: Instant::now(),
             started_ms: clock::now_ms(),
             access: ArcSwap::from_pointee(Access::new(settings)),
             attempts: Attempts::new()?,
@@ -125,6 +143,32 @@ impl Admin {
         let name = scope.name(id)?;
         let live = self.node.live.load();
         name.and_then(|name| live.entrances.get(&name).cloned()).ok_or_else(refusal::no_room)
+    }
+
+    /// What the store itself says about a room.
+    ///
+    /// # Errors
+    /// 503: it does not answer.
+    async fn find(&self, room: &str, question: Question) -> Result<Found, Refusal> {
+        let gone = || Refusal::from(Busy::Away);
+        let keeper = self.node.keeper.upgrade().ok_or_else(gone)?;
+        match timeout(FINDING, keeper.find(room, question)).await {
+            Ok(Ok(found)) => Ok(found),
+            Ok(Err(error)) => {
+                tracing::warn!(event_id = room, %error, "the store did not answer an operator");
+                Err(gone())
+            }
+            Err(_) => Err(refusal::no_answer()),
+        }
+    }
+
+    /// Whether letters may go there.
+    ///
+    /// # Errors
+    /// 400.
+    fn check_webhook(&self, url: &str) -> Result<(), Refusal> {
+        let rules = self.node.live.load().webhooks.clone();
+        rules.check(url).map(|_| ()).map_err(|why| Refusal::bad(format!("webhook_url: {why}")))
     }
 
     /// The rooms whoever asks may know of, by name.

@@ -66,6 +66,11 @@ impl Refusal {
         Refusal::new(StatusCode::FORBIDDEN, "forbidden", message)
     }
 
+    /// 409.
+    pub(super) fn conflict(message: impl Into<String>) -> Refusal {
+        Refusal::new(StatusCode::CONFLICT, "conflict", message)
+    }
+
     pub(super) fn after(self, seconds: u64) -> Refusal {
         Refusal { retry_seconds: Some(seconds), ..self }
     }

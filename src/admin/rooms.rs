@@ -1,10 +1,12 @@
 //! Rooms as they are: counters, rates, and how long it takes. All of it from the node's view, whatever the line's length.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
 use serde::Serialize;
+use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::access::{By, Look};
@@ -15,7 +17,8 @@ use super::{Admin, parts};
 use crate::clock;
 use crate::gateway::entrance::Entrance;
 use crate::line::{self, Counts, Mode, Pace, Settings, View};
-use crate::stats::{Lately, expired};
+use crate::stats::expired;
+use crate::units;
 
 /// A room as it is.
 #[derive(Serialize, ToSchema)]
@@ -73,6 +76,20 @@ pub(super) struct Room {
     average_wait_seconds: Option<Figure>,
     /// How long somebody would wait who joined now; null while nobody is released.
     eta: Option<Eta>,
+    /// What waiting visitors are told.
+    message: Option<String>,
+    #[schema(value_type = f64)]
+    claim_window_seconds: Figure,
+    #[schema(value_type = Option<f64>)]
+    session_idle_seconds: Option<Figure>,
+    #[schema(value_type = Option<f64>)]
+    session_max_seconds: Option<Figure>,
+    #[schema(value_type = f64)]
+    heartbeat_timeout_seconds: Figure,
+    /// Where admissions are told.
+    webhook_url: Option<String>,
+    /// What operators have set instead of the file's, by name.
+    overrides: BTreeMap<String, Set>,
     /// The generation: a reset starts another.
     epoch: u64,
     /// Whether the store answers: `connected` or `disconnected`.
@@ -82,6 +99,15 @@ pub(super) struct Room {
     view_age_seconds: Option<Figure>,
     /// The store's time.
     server_time: String,
+}
+
+/// What is set instead of the file's.
+#[derive(Serialize, ToSchema)]
+pub(super) struct Set {
+    #[schema(value_type = Value)]
+    value: Value,
+    /// When it ends; null: when it is taken back.
+    until: Option<String>,
 }
 
 /// A range of time, in seconds from now.
@@ -166,11 +192,54 @@ impl Room {
                 .then(|| clock::moment(counts.last_entry_ms)),
             average_wait_seconds: entrance.stats.average_wait().map(Figure),
             eta: eta(&view, counts.waiting + 1),
+            message: entrance.message(&view).map(|text| text.into_owned()),
+            claim_window_seconds: seconds(settings.map_or(0, Settings::claim_window_ms)),
+            session_idle_seconds: settings.and_then(|it| it.session_idle_ms).map(seconds),
+            session_max_seconds: settings.and_then(|it| it.session_max_ms).map(seconds),
+            heartbeat_timeout_seconds: seconds(settings.map_or(0, |it| it.heartbeat_timeout_ms)),
+            webhook_url: entrance.webhook_url(&view).map(|url| url.into_owned()),
+            overrides: overrides(&view, room.now_ms()),
             epoch: counts.epoch,
             store: store(entrance),
             view_age_seconds: room.heard_ago().map(|ago| Figure(ago.as_secs_f64())),
             server_time: clock::moment(room.now_ms()),
         }
+    }
+}
+
+fn seconds(ms: u64) -> Figure {
+    Figure(ms as f64 / 1_000.0)
+}
+
+/// What operators have set, in the words in which they set it.
+fn overrides(view: &View, now_ms: u64) -> BTreeMap<String, Set> {
+    let clock_ms = view.counts().clock_ms;
+    let set = view.overrides().map(|overrides| &overrides.set);
+    let set = set.into_iter().flatten().filter(|(name, _)| *name != "webhooks");
+    set.map(|(name, set)| {
+        let value: Value = serde_json::from_str(&set.value).unwrap_or_default();
+        // On the room's clock, which may run behind the wall's.
+        let until = (set.until_ms > 0)
+            .then(|| clock::moment(now_ms + set.until_ms.saturating_sub(clock_ms)));
+        let (name, value) = match (name.as_str(), value.as_u64()) {
+            ("pace", _) => ("rate", paced(&value)),
+            ("boost", _) => ("boost", paced(&value)),
+            (name, Some(ms)) if name.ends_with("_ms") => {
+                (name.trim_end_matches("_ms"), units::span(ms).into())
+            }
+            (name, _) => (name, value),
+        };
+        (name.to_owned(), Set { value, until })
+    })
+    .collect()
+}
+
+/// `"8/s"`.
+fn paced(value: &Value) -> Value {
+    match serde_json::from_value(value.clone()) {
+        Ok(Pace::Rate { rate, .. }) => units::pace(rate.count, rate.per_ms).into(),
+        Ok(Pace::Batch { batch, interval_ms, .. }) => units::pace(batch, interval_ms).into(),
+        Err(_) => value.clone(),
     }
 }
 
@@ -191,6 +260,7 @@ pub(super) fn mode(mode: Mode) -> &'static str {
         Mode::Hold => "hold",
         Mode::Drain => "drain",
         Mode::Closed => "closed",
+        Mode::Bypass => "bypass",
     }
 }
 
@@ -213,9 +283,4 @@ pub(super) fn rate_reached(counts: &Counts) -> f64 {
 /// The rate to tell where there is place for one only: what is set, or else what is reached.
 pub(super) fn rate(view: &View) -> f64 {
     view.settings().and_then(rate_set).unwrap_or_else(|| rate_reached(view.counts()))
-}
-
-/// What happened lately, for whoever tells of it under another name.
-pub(super) fn lately(entrance: &Entrance, view: &View) -> Lately {
-    entrance.stats.lately(view.counts())
 }

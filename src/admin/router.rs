@@ -18,7 +18,10 @@ use utoipa_axum::routes;
 use super::access::{By, Look};
 use super::port::MAX_BYTES;
 use super::refusal::Refusal;
-use super::{Admin, access, classic, events, line, nodes, refusal, reload, rooms, scrape, verbs};
+use super::{
+    Admin, access, audit, change, classic, doctor, events, history, line, nodes, refusal, reload,
+    rooms, scrape, verbs,
+};
 
 /// What the document says of itself.
 #[derive(OpenApi)]
@@ -47,19 +50,28 @@ fn calls() -> OpenApiRouter<Arc<Admin>> {
         .routes(routes!(nodes::health))
         .routes(routes!(scrape::metrics))
         .routes(routes!(rooms::list))
-        .routes(routes!(rooms::one))
+        .routes(routes!(rooms::one, change::patch))
+        .routes(routes!(history::history))
+        .routes(routes!(doctor::health))
+        .routes(routes!(doctor::inside))
+        .routes(routes!(doctor::repair))
         .routes(routes!(verbs::pause))
         .routes(routes!(verbs::resume))
         .routes(routes!(verbs::release))
         .routes(routes!(verbs::reset))
         .routes(routes!(verbs::revoke))
+        .routes(routes!(verbs::boost))
+        .routes(routes!(verbs::drain))
+        .routes(routes!(verbs::message))
         .routes(routes!(line::line))
         .routes(routes!(line::visitor))
         .routes(routes!(events::events))
         .routes(routes!(nodes::nodes))
+        .routes(routes!(audit::audit))
         .routes(routes!(reload::reload))
         .routes(routes!(classic::release))
         .routes(routes!(classic::pause))
+        .routes(routes!(classic::config))
         .routes(routes!(classic::metrics))
 }
 

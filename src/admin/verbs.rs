@@ -1,31 +1,22 @@
 //! The verbs: what operators do to a room. Each is a command in the next exchange, so it happens once and for all nodes.
 
-use std::time::Duration;
-
 use axum::Json;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use tokio::time::timeout;
 use utoipa::ToSchema;
 
 use super::access::{Act, Caller, Rule};
+use super::change::{self, Written};
 use super::input::{InRoom, Told};
 use super::line::{Visitor, find};
-use super::log;
-use super::refusal::{ErrorBody, Refusal, no_answer, no_visitor};
+use super::orders::order;
+use super::refusal::{ErrorBody, Refusal, no_visitor};
 use super::rooms::Room;
 use crate::gateway::entrance::Entrance;
-use crate::line::{Command, Commanded, Done, Ending, Number};
-use crate::room::{Busy, Proof};
-
-/// How long the line may take: longer than any exchange, shorter than an operator's patience.
-const DEADLINE: Duration = Duration::from_secs(5);
+use crate::line::{BOOST, Command, Commanded, Done, Mode, Number};
 
 /// As many as a line ever lets wait for one exchange.
 const MAX_RELEASE: u64 = 1_000_000;
-
-/// Named in an answer at most.
-const MAX_NAMED: usize = 1_000;
 
 /// Nothing.
 #[derive(Deserialize, ToSchema)]
@@ -119,7 +110,7 @@ pub(super) async fn release(
     responses((status = 200, body = Room), (status = 403, body = ErrorBody), (status = 503, body = ErrorBody))
 )]
 pub(super) async fn reset(room: InRoom<Rule>, _: Told<Nothing>) -> Result<Json<Room>, Refusal> {
-    command(room.caller(), &room.entrance, Command::Reset, "reset", json!({})).await?;
+    order(room.caller(), &room.entrance.room, Command::Reset, "reset", json!({})).await?;
     Ok(Json(Room::of(&room.entrance)))
 }
 
@@ -157,15 +148,13 @@ pub(super) async fn revoke(
     let view = entrance.room.view();
     // Known to this node: what an operator types proves nothing, and must not look as if it did.
     let number = find(entrance, &view, &visitor)?;
-    let proof = Proof { epoch: view.counts().epoch, number };
-    let done = asked(entrance.room.end(proof, Ending::Revoked)).await?;
-    let revoked = match done {
-        Done::Freed => true,
-        Done::Already => false,
-        Done::Unknown | Done::Stale => return Err(no_visitor()),
+    let parameters = json!({ "visitor": entrance.label(number) });
+    let told = order(room.caller(), &entrance.room, Command::Revoke(number), "revoke", parameters);
+    let revoked = match told.await? {
+        Commanded::Ended(Done::Freed) => true,
+        Commanded::Ended(Done::Unknown | Done::Stale) => return Err(no_visitor()),
+        _ => false,
     };
-    let parameters = json!({ "number": number, "revoked": revoked });
-    log::acted(room.caller(), Some(entrance.room.name()), "revoke", &parameters);
     let visitor = Visitor::of(entrance, &entrance.room.view(), number);
     Ok(Json(Revoked { revoked, visitor }))
 }
@@ -179,9 +168,7 @@ pub(super) async fn set_paused(
         true => (Command::Pause, "pause"),
         false => (Command::Resume, "resume"),
     };
-    let from = entrance.room.view().counts().paused;
-    let parameters = json!({ "from": from, "to": paused });
-    command(caller, entrance, verb, action, parameters).await.map(|_| ())
+    order(caller, &entrance.room, verb, action, json!({})).await.map(|_| ())
 }
 
 pub(super) async fn release_by_hand(
@@ -192,15 +179,14 @@ pub(super) async fn release_by_hand(
     if !(1..=MAX_RELEASE).contains(&count) {
         return Err(Refusal::bad(format!("count is not between 1 and {MAX_RELEASE}")));
     }
-    let told = asked(entrance.room.command(Command::Release(count))).await?;
-    let (released, after, upto) = match told {
-        Commanded::Released { count, after, upto, .. } => (count, after, upto),
-        Commanded::Done => (0, 0, 0),
+    let parameters = json!({ "count": count });
+    let told =
+        order(caller, &entrance.room, Command::Release(count), "release", parameters).await?;
+    let (released, called) = match told {
+        Commanded::Released { count, called, .. } => (count, called),
+        _ => (0, Vec::new()),
     };
-    let parameters = json!({ "count": count, "released": released, "after": after, "upto": upto });
-    log::acted(caller, Some(entrance.room.name()), "release", &parameters);
     let view = entrance.room.view();
-    let called = view.here_between(after, upto, MAX_NAMED.min(released as usize));
     let named = |number: &Number| Named::of(entrance, view.counts().epoch, *number);
     Ok(Released {
         event_id: entrance.room.name().to_owned(),
@@ -211,22 +197,79 @@ pub(super) async fn release_by_hand(
     })
 }
 
-async fn command(
-    caller: &Caller,
-    entrance: &Entrance,
-    verb: Command,
-    action: &str,
-    parameters: Value,
-) -> Result<Commanded, Refusal> {
-    let told = asked(entrance.room.command(verb)).await?;
-    log::acted(caller, Some(entrance.room.name()), action, &parameters);
-    Ok(told)
+/// For a while.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({ "rate": "20/s", "seconds": 300 }))]
+pub(super) struct Boost {
+    /// Turns a time, as `"20/s"` or as a number a second.
+    #[schema(value_type = Value)]
+    rate: Written,
+    /// For so long; 0 ends a boost.
+    #[schema(maximum = 86400)]
+    seconds: u64,
 }
 
-/// Waits for the line's answer, and not for ever.
-async fn asked<A>(question: impl Future<Output = Result<A, Busy>>) -> Result<A, Refusal> {
-    match timeout(DEADLINE, question).await {
-        Ok(answer) => Ok(answer?),
-        Err(_) => Err(no_answer()),
-    }
+/// Release at another rate for a while
+#[utoipa::path(
+    post, path = "/v1/rooms/{id}/boost", tag = "verbs", request_body = Boost,
+    params(("id" = String, Path, description = "Without its tenant")),
+    responses(
+        (status = 200, body = Room), (status = 400, body = ErrorBody), (status = 403, body = ErrorBody),
+        (status = 409, body = ErrorBody), (status = 503, body = ErrorBody)
+    )
+)]
+pub(super) async fn boost(
+    room: InRoom<Act>,
+    Told(Boost { rate, seconds }): Told<Boost>,
+) -> Result<Json<Room>, Refusal> {
+    let one = match seconds {
+        0 => change::change(BOOST, None),
+        _ => change::boost(&rate, seconds.saturating_mul(1_000))?,
+    };
+    let words = json!({ "rate": rate, "seconds": seconds });
+    change::set(room.caller(), &room.entrance, vec![one], "boost", words).await?;
+    Ok(Json(Room::of(&room.entrance)))
+}
+
+/// Take nobody new; the line empties at its pace
+#[utoipa::path(
+    post, path = "/v1/rooms/{id}/drain", tag = "verbs", request_body = Option<Nothing>,
+    params(("id" = String, Path, description = "Without its tenant")),
+    responses((status = 200, body = Room), (status = 403, body = ErrorBody), (status = 503, body = ErrorBody))
+)]
+pub(super) async fn drain(room: InRoom<Act>, _: Told<Nothing>) -> Result<Json<Room>, Refusal> {
+    let one = change::mode(Mode::Drain);
+    change::set(room.caller(), &room.entrance, vec![one], "drain", json!({})).await?;
+    Ok(Json(Room::of(&room.entrance)))
+}
+
+/// What to say.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({ "text": "The second half goes on sale at noon." }))]
+pub(super) struct Message {
+    /// What waiting visitors are told; empty: what the file says.
+    #[schema(max_length = 500)]
+    text: String,
+}
+
+/// Tell waiting visitors something
+#[utoipa::path(
+    post, path = "/v1/rooms/{id}/message", tag = "verbs", request_body = Message,
+    params(("id" = String, Path, description = "Without its tenant")),
+    responses(
+        (status = 200, body = Room), (status = 400, body = ErrorBody), (status = 403, body = ErrorBody),
+        (status = 409, body = ErrorBody), (status = 503, body = ErrorBody)
+    )
+)]
+pub(super) async fn message(
+    room: InRoom<Act>,
+    Told(Message { text }): Told<Message>,
+) -> Result<Json<Room>, Refusal> {
+    let text = Some(change::check_message(&text)?).filter(|text| !text.is_empty());
+    let one = change::change("message", text.clone().map(Value::String));
+    change::set(room.caller(), &room.entrance, vec![one], "message", json!({ "text": text }))
+        .await?;
+    Ok(Json(Room::of(&room.entrance)))
 }

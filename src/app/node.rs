@@ -2,20 +2,21 @@
 //!
 //! Owns what starts before what, and what a reload keeps.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::io;
 use std::net::SocketAddr;
 use std::num::NonZeroU64;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use pingora::proxy::{HttpProxy, http_proxy};
 use pingora::server::configuration::ServerConf;
 use tokio::net::TcpListener;
+use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinHandle;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use super::timed::Timed;
 use crate::admin::{self, Admin};
@@ -32,13 +33,15 @@ use crate::gateway::route::Routes;
 use crate::gateway::settings::{self, Settings};
 use crate::gateway::tls::Certificate;
 use crate::handover::Named;
-use crate::line::Offer;
+use crate::line::{self, Offer};
 use crate::metrics::Metrics;
+use crate::name;
 use crate::page::{Look, Pages};
 use crate::room::{Crowd, Room, SPREAD, SPREAD_LOSING};
 use crate::stats::Stats;
-use crate::store::{self, Opened, Opening, Store, StoreError};
+use crate::store::{self, HOUSE, Opened, Opening, Store, StoreError};
 use crate::token::{self, Key, KeyError, KeyRing};
+use crate::webhook::Courier;
 
 /// Idle connections kept to all origins together. pingora's own 128 made a proxy with 64 busy connections to several
 /// origins nearly twice as dear.
@@ -105,20 +108,30 @@ pub struct Node {
     live: Arc<ArcSwap<Live>>,
     /// What the store keeps for want of configured keys.
     secret: Option<store::Secret>,
+    /// What the file says, without the rooms that operators made.
+    written: tokio::sync::Mutex<Written>,
+    /// What is kept beside the rooms, and who speaks for it.
+    house: Arc<Room>,
+    _housekeeping: Mutex<Vec<Task>>,
     certificates: Certificates,
-    /// Of all rooms, before and after a reload.
-    crowd: Arc<Crowd>,
+    /// Of all rooms, before and after a reload; without the store once that is let go.
+    shared: Mutex<Option<Shared>>,
     stop: watch::Sender<bool>,
     places: Arc<Semaphore>,
     connections: usize,
     running: Mutex<Running>,
-    store: Mutex<Option<Arc<dyn Store>>>,
     /// Those who take connections in.
     porters: Mutex<Vec<JoinHandle<()>>>,
     metrics: Arc<Metrics>,
     admin: Arc<Admin>,
     /// Operators' connections that could still be taken.
     admin_places: Arc<Semaphore>,
+}
+
+/// What of a plan a node needs again when an operator makes a room.
+struct Written {
+    gateway: Settings,
+    ring: KeyRing,
 }
 
 /// What goes on in the background for a configuration.
@@ -138,6 +151,18 @@ struct Hosted {
     driver: Arc<Task>,
     stats: Arc<Stats>,
     _sampler: Arc<Task>,
+    _courier: Arc<Task>,
+}
+
+/// What every room of a node shares, whatever the configuration.
+#[derive(Clone)]
+struct Shared {
+    store: Arc<dyn Store>,
+    metrics: Arc<Metrics>,
+    crowd: Arc<Crowd>,
+    courier: Arc<Courier>,
+    /// The node's own: it speaks to each room under a name that begins so.
+    id: u128,
 }
 
 /// Something that goes on until nobody wants it any more.
@@ -258,9 +283,22 @@ impl Node {
         let kind = kind(&plan.store.url);
         let store = Timed { store: opened.store, meter: metrics.store(kind) };
         let store: Arc<dyn Store> = Arc::new(store);
-        let (none, crowd) = (HashMap::new(), Arc::new(Crowd::default()));
-        let (live, running) = live(&plan.gateway, &ring, &store, &metrics, &none, &crowd).await?;
-        let live = Arc::new(ArcSwap::from_pointee(live));
+        let mut id = [0; 16];
+        getrandom::fill(&mut id)?;
+        let id = uuid::Builder::from_random_bytes(id).into_uuid();
+        // Letters are made of what is in force, and rooms deliver them: nothing is, before both are there.
+        let live = Arc::new(ArcSwap::from_pointee(Live::nothing(&metrics)));
+        let shared = Shared {
+            courier: Courier::new(live.clone(), &metrics),
+            store,
+            metrics: metrics.clone(),
+            crowd: Arc::default(),
+            id: id.as_u128(),
+        };
+        let (first, running) = self::live(&plan.gateway, &ring, &shared, &HashMap::new()).await?;
+        live.store(Arc::new(first));
+        let offer = Offer { version: 0, settings: line::Settings::default() };
+        let house = Arc::new(Room::new(HOUSE, id.as_u128(), offer));
         let streams = Streams::new();
         let places = Arc::new(Semaphore::new(connections));
         let seen = admin::Node {
@@ -269,6 +307,9 @@ impl Node {
             places: (places.clone(), connections),
             streams: streams.clone(),
             store: kind,
+            keeper: Arc::downgrade(&shared.store),
+            house: house.clone(),
+            id,
             shutdown: shutdown.clone(),
         };
         let admin = Admin::new(seen, &plan.admin)?;
@@ -276,12 +317,14 @@ impl Node {
             live: live.clone(),
             secret: opened.secret,
             certificates,
-            crowd,
+            written: tokio::sync::Mutex::new(Written { gateway: plan.gateway.clone(), ring }),
+            house: house.clone(),
+            _housekeeping: Mutex::default(),
+            shared: Mutex::new(Some(shared.clone())),
             stop,
             places,
             connections,
             running: Mutex::new(running),
-            store: Mutex::new(Some(store)),
             porters: Mutex::default(),
             metrics,
             admin,
@@ -295,6 +338,12 @@ impl Node {
         let (visitors, operators) = sockets.split_at(visitors.min(sockets.len()));
         node.welcome(&porter, visitors, plan.gateway.listen.len())?;
         node.welcome_operators(operators)?;
+        let tasks = vec![
+            Task::spawn(drive(house.clone(), shared.store)),
+            Task::spawn(introduce(Arc::downgrade(&node))),
+            Task::spawn(follow(Arc::downgrade(&node), house)),
+        ];
+        *node._housekeeping.lock().unwrap_or_else(PoisonError::into_inner) = tasks;
         tracing::info!(
             event = "node.started",
             version = env!("CARGO_PKG_VERSION"),
@@ -360,9 +409,6 @@ impl Node {
     /// # Errors
     /// What is wrong with it; the old one stays in force whole.
     pub async fn reload(&self, plan: Plan) -> Result<(), Failure> {
-        let Some(store) = self.store.lock().unwrap_or_else(PoisonError::into_inner).clone() else {
-            return Ok(());
-        };
         let ring = ring(&plan.keys, self.secret.as_ref())?;
         // Those of addresses that are listened on; everything is read before anything is put in force.
         let mut fresh = Vec::new();
@@ -371,16 +417,34 @@ impl Node {
             let read = Certificate::read(&now.cert, &now.key).map_err(Failure::Tls)?;
             fresh.push((certificate, read));
         }
-        let known = self.running().rooms.clone();
-        let (live, running) =
-            live(&plan.gateway, &ring, &store, &self.metrics, &known, &self.crowd).await?;
+        let mut written = self.written.lock().await;
+        let before = std::mem::replace(&mut *written, Written { gateway: plan.gateway, ring });
+        if let Err(failure) = self.put_in_force(&written).await {
+            *written = before;
+            return Err(failure);
+        }
         for (certificate, fresh) in fresh {
             certificate.replace(fresh);
         }
+        self.admin.change(&plan.admin);
+        Ok(())
+    }
+
+    /// What the file says, and the rooms that operators have made.
+    async fn put_in_force(&self, written: &Written) -> Result<(), Failure> {
+        let shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let Some(shared) = shared else { return Ok(()) };
+        let mut settings = written.gateway.clone();
+        for name in made(&self.house) {
+            if !settings.rooms.iter().any(|room| room.guard.room == name) {
+                settings.rooms.push(settings::Room::made(&name));
+            }
+        }
+        let known = self.running().rooms.clone();
+        let (live, running) = live(&settings, &written.ring, &shared, &known).await?;
         let (rooms, origins) = (&live.entrances, &live.origins);
         self.metrics.retain(|room| rooms.contains_key(room), |name| origins.contains_key(name));
         self.live.store(Arc::new(live));
-        self.admin.change(&plan.admin);
         // What is no longer wanted ends here.
         *self.running() = running;
         Ok(())
@@ -414,13 +478,18 @@ impl Node {
 
     /// Ends the conversations with the store and closes it. Whoever asks afterwards is told to come back.
     pub async fn let_go(&self) {
+        let tasks =
+            std::mem::take(&mut *self._housekeeping.lock().unwrap_or_else(PoisonError::into_inner));
+        for task in tasks {
+            task.end().await;
+        }
         let running = std::mem::take(&mut *self.running());
         for hosted in running.rooms.into_values() {
             if let Some(driver) = Arc::into_inner(hosted.driver) {
                 driver.end().await;
             }
         }
-        let store = self.store.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let store = self.shared.lock().unwrap_or_else(PoisonError::into_inner).take();
         // The last to drop it writes and waits for that: not on a thread that serves visitors.
         let _ = tokio::task::spawn_blocking(move || drop(store)).await;
     }
@@ -430,11 +499,10 @@ impl Node {
 async fn live(
     settings: &Settings,
     ring: &KeyRing,
-    store: &Arc<dyn Store>,
-    metrics: &Metrics,
+    shared: &Shared,
     known: &HashMap<String, Hosted>,
-    crowd: &Arc<Crowd>,
 ) -> Result<(Live, Running), Failure> {
+    let Shared { store, metrics, crowd, courier, id } = shared;
     let mut origins = HashMap::new();
     for (name, origin) in &settings.origins {
         let origin = Origin::new(name, origin.clone()).await?.counted_by(metrics.origin(name));
@@ -443,9 +511,10 @@ async fn live(
     let mut prepared = Vec::new();
     for room in &settings.rooms {
         // A line remembers what each node last said: a room that comes back is somebody new to it.
-        let mut speaker = [0; 16];
-        getrandom::fill(&mut speaker)?;
-        prepared.push((room, ring.room(&room.guard.room)?, u128::from_be_bytes(speaker)));
+        let mut nth = [0; 4];
+        getrandom::fill(&mut nth)?;
+        let speaker = id >> 32 << 32 | u128::from(u32::from_be_bytes(nth));
+        prepared.push((room, ring.room(&room.guard.room)?, speaker));
     }
     // From here on nothing can fail.
     let mut running = Running::default();
@@ -465,7 +534,8 @@ async fn live(
                 let driver = Arc::new(Task::spawn(drive(room.clone(), store.clone())));
                 let stats = Arc::new(Stats::new(metrics.room(name)));
                 let _sampler = Arc::new(Task::spawn(stats.clone().watch(room.clone())));
-                Hosted { room, offer, driver, stats, _sampler }
+                let _courier = Arc::new(Task::spawn(courier.clone().serve(room.clone())));
+                Hosted { room, offer, driver, stats, _sampler, _courier }
             }
         };
         let polls = settings.bounds.polls_per_second;
@@ -485,8 +555,52 @@ async fn live(
         pages: Pages::new("", &Look::default()),
         bounds: settings.bounds,
         meters: Arc::new(Meters::new(metrics)),
+        webhooks: Arc::new(settings.webhooks.clone()),
     };
     Ok((live, running))
+}
+
+/// The rooms that operators have made, by name.
+fn made(house: &Room) -> BTreeSet<String> {
+    let view = house.view();
+    let set = view.overrides().map(|overrides| &overrides.set);
+    let names = set.into_iter().flatten().filter_map(|(name, _)| name.strip_prefix(admin::MADE));
+    names.filter(|name| name::is_room(name)).map(str::to_owned).collect()
+}
+
+/// Puts rooms in force as operators make them, on whichever node.
+async fn follow(node: Weak<Node>, house: Arc<Room>) {
+    let mut news = house.news();
+    let mut known = BTreeSet::new();
+    loop {
+        let wanted = made(&house);
+        if wanted != known
+            && let Some(node) = node.upgrade()
+        {
+            let written = node.written.lock().await;
+            match node.put_in_force(&written).await {
+                Ok(()) => known = wanted,
+                Err(error) => {
+                    tracing::error!(%error, "a room that an operator made is not in force")
+                }
+            }
+        }
+        if matches!(news.recv().await, Err(RecvError::Closed)) {
+            return;
+        }
+    }
+}
+
+/// Between two introductions: the clock's offset is the only thing in it that changes.
+const INTRODUCED: Duration = Duration::from_secs(10);
+
+/// Says in the house who this node is.
+async fn introduce(node: Weak<Node>) {
+    while let Some(node) = node.upgrade() {
+        node.house.introduce(node.admin.about());
+        drop(node);
+        sleep(INTRODUCED).await;
+    }
 }
 
 async fn drive(room: Arc<Room>, store: Arc<dyn Store>) {

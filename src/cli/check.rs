@@ -9,10 +9,10 @@ use clap::Args;
 
 use super::source::{Found, Source};
 use super::{Done, USAGE};
-use crate::config::text::{grouped, pace};
 use crate::config::{Environment, Plan};
 use crate::gateway::settings::Room;
 use crate::line::{Mode, Pace};
+use crate::units::{grouped, pace};
 
 /// Say whether a configuration is good, with every problem at once: exit code 0 or 64
 #[derive(Args)]
@@ -172,6 +172,7 @@ fn limits(Room { line, .. }: &Room) -> String {
         Mode::Hold => parts.push("hold".to_owned()),
         Mode::Drain => parts.push("drain".to_owned()),
         Mode::Closed => parts.push("closed".to_owned()),
+        Mode::Bypass => parts.push("bypass".to_owned()),
     }
     parts.push(match line.pace {
         None => "any pace".to_owned(),

@@ -4,6 +4,7 @@
 //! a file or the environment, never from an argument.
 
 mod call;
+mod export;
 mod show;
 mod watch;
 
@@ -15,6 +16,7 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::{Done, Failure};
+use crate::units;
 use call::Port;
 
 /// Watch and steer the rooms of a running node
@@ -106,6 +108,37 @@ enum Verb {
         #[command(flatten)]
         which: Which,
     },
+    /// Turns a time from now on: 5/s, 300/m, 0; "file" for what the file says
+    Rate {
+        /// 5/s, 300/m or file
+        rate: String,
+        #[command(flatten)]
+        which: Which,
+    },
+    /// auto, hold, drain, closed, bypass, or file
+    Mode {
+        /// Who is let in at all
+        mode: String,
+        #[command(flatten)]
+        which: Which,
+    },
+    /// Another rate for a while
+    Boost {
+        /// 20/s
+        rate: String,
+        /// For so long
+        #[arg(long = "for", value_name = "TIME", default_value = "5m")]
+        span: String,
+        #[command(flatten)]
+        which: Which,
+    },
+    /// Tell waiting visitors something; "" for what the file says
+    Message {
+        /// What
+        text: String,
+        #[command(flatten)]
+        which: Which,
+    },
     /// Take a visitor's place or seat away
     Revoke {
         /// 123, A-000123 or q_…
@@ -123,6 +156,24 @@ enum Verb {
     },
     /// Read the node's configuration again
     Reload,
+    /// What operators did, newest first
+    Audit {
+        /// How many
+        #[arg(long, default_value_t = 20)]
+        limit: u64,
+    },
+    /// The last day, minute by minute, as CSV
+    History(Which),
+    /// The room as JSON lines: itself, who waits, whose pass is in force
+    Export(Which),
+    /// Check the line against what must hold; says what it would repair
+    Doctor {
+        #[command(flatten)]
+        which: Which,
+        /// Repair it
+        #[arg(long)]
+        fix: bool,
+    },
 }
 
 impl Room {
@@ -154,6 +205,24 @@ impl Room {
                 let body = json!({ "count": count });
                 (port.post(&which.path(&port, "/release")?, &body)?, show::released)
             }
+            Verb::Rate { rate, which } => {
+                let body = json!({ "rate": or_file(rate) });
+                (port.patch(&which.path(&port, "")?, &body)?, show::status)
+            }
+            Verb::Mode { mode, which } => {
+                let body = json!({ "mode": or_file(mode) });
+                (port.patch(&which.path(&port, "")?, &body)?, show::status)
+            }
+            Verb::Boost { rate, span, which } => {
+                let ms = units::duration(&span)
+                    .map_err(|why| Failure::Usage(format!("--for {span:?}: {why}")))?;
+                let body = json!({ "rate": rate, "seconds": ms / 1_000 });
+                (port.post(&which.path(&port, "/boost")?, &body)?, show::status)
+            }
+            Verb::Message { text, which } => {
+                let body = json!({ "text": text });
+                (port.post(&which.path(&port, "/message")?, &body)?, show::status)
+            }
             Verb::Revoke { visitor, which } => {
                 let body = json!({ "visitor": visitor });
                 (port.post(&which.path(&port, "/revoke")?, &body)?, show::revoked)
@@ -166,10 +235,38 @@ impl Room {
                 (port.post(&format!("{path}/reset"), &json!({}))?, show::reset)
             }
             Verb::Reload => (port.post("/v1/reload", &json!({}))?, show::reloaded),
+            Verb::Audit { limit } => (port.get(&format!("/v1/audit?limit={limit}"))?, show::audit),
+            Verb::History(which) if json => {
+                (port.get(&which.path(&port, "/history?format=json")?)?, show::status)
+            }
+            Verb::History(which) => {
+                let csv = port.text(&which.path(&port, "/history?format=csv")?)?;
+                return Ok((csv, ExitCode::SUCCESS));
+            }
+            Verb::Export(which) => {
+                let path = which.path(&port, "")?;
+                return export::run(&port, &path).map(|text| (text, ExitCode::SUCCESS));
+            }
+            Verb::Doctor { which, fix } => {
+                let path = which.path(&port, "")?;
+                let answer = match fix {
+                    true => port.post(&format!("{path}/repair"), &json!({}))?,
+                    false => port.get(&format!("{path}/health"))?,
+                };
+                let health = if fix { &answer["health"] } else { &answer };
+                let sound = health["healthy"] == true;
+                let text = if json { format!("{answer}\n") } else { show::health(&answer) };
+                return Ok((text, if sound { ExitCode::SUCCESS } else { ExitCode::FAILURE }));
+            }
         };
         let text = if json { format!("{answer}\n") } else { text(&answer) };
         Ok((text, ExitCode::SUCCESS))
     }
+}
+
+/// `file` takes a change back.
+fn or_file(word: String) -> Value {
+    if word == "file" { Value::Null } else { word.into() }
 }
 
 impl Which {

@@ -18,6 +18,7 @@ mod redis;
 mod room;
 mod secret;
 mod store;
+mod webhooks;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -25,8 +26,9 @@ use std::time::Duration;
 use super::environment::Environment;
 use super::file::File;
 use super::report::{Report, Written};
-use super::{LogFormat, LogLevel, LogSettings, Plan, text};
+use super::{LogFormat, LogLevel, LogSettings, Plan};
 use crate::gateway::settings::Settings;
+use crate::units as text;
 
 /// What the rules need besides the values.
 pub(super) struct Check<'a> {
@@ -70,6 +72,7 @@ pub(super) fn check(
         rooms,
         bounds: check.bounds(&file.bounds),
         loss: check.loss(&file),
+        webhooks: check.webhooks(&file),
     };
     let log = LogSettings {
         level: file.log.level.as_ref().map_or(LogLevel::Info, |level| level.value),

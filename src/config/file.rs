@@ -7,6 +7,7 @@
 mod admin;
 mod keys;
 mod room;
+mod webhooks;
 
 use std::path::PathBuf;
 
@@ -21,6 +22,7 @@ use crate::gateway::settings::OnLoss;
 pub(super) use admin::{Admin, AdminKey};
 pub(super) use keys::{Key, Veiled};
 pub(super) use room::{Binding, Burst, Bypass, Limit, Room};
+pub(super) use webhooks::Webhooks;
 
 /// The file.
 #[derive(Debug, Default)]
@@ -45,6 +47,7 @@ pub(super) struct File {
     pub(super) origins: Vec<Origin>,
     pub(super) bounds: Bounds,
     pub(super) rooms: Vec<Room>,
+    pub(super) webhooks: Webhooks,
     /// Keys with a value of the wrong kind.
     pub(super) spoiled: Spoiled,
 }
@@ -145,8 +148,8 @@ static TOP: Level = Level {
         "origins",
         "bounds",
         "rooms",
+        "webhooks",
     ],
-    later: &["webhooks"],
     ..PLAIN
 };
 
@@ -212,7 +215,7 @@ static BOUNDS: Level = Level {
 fn levels() -> impl Iterator<Item = &'static Level> {
     let node = [&TOP, &TLS, &STORE].into_iter().chain(keys::LEVELS).chain([&LOG]);
     let site = [&SITE, &ORIGIN, &BOUNDS].into_iter().chain(room::LEVELS);
-    node.chain(site).chain(admin::LEVELS)
+    node.chain(site).chain(admin::LEVELS).chain([&webhooks::LEVEL])
 }
 
 /// Every table with its keys: what the manual must tell of.
@@ -278,6 +281,10 @@ impl File {
             origins: top.named("origins", &ORIGIN).into_iter().map(Origin::read).collect(),
             bounds: top.table("bounds", &BOUNDS).map(|b| Bounds::read(&b)).unwrap_or_default(),
             rooms: top.named("rooms", room::LEVELS[0]).into_iter().map(Room::read).collect(),
+            webhooks: top
+                .table("webhooks", &webhooks::LEVEL)
+                .map(Webhooks::read)
+                .unwrap_or_default(),
             spoiled: top.into_spoiled(),
         }
     }

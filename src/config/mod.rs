@@ -6,7 +6,6 @@
 //! makes or changes a file, never reads the process's environment (it comes in as [`Environment`]), and never shows
 //! a secret: not in a problem, not in a `Debug`.
 //!
-//! - [`text`]: durations, rates, sizes. Pure.
 //! - `nearest`: the key somebody meant. Pure.
 //! - `report`: problems and warnings, collected.
 //! - `node`, `reader`: TOML, read without stopping at the first mistake.
@@ -23,7 +22,6 @@ mod node;
 mod quick;
 mod reader;
 mod report;
-pub mod text;
 
 use std::path::{Path, PathBuf};
 

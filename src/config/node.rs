@@ -10,8 +10,8 @@ use toml::de::{DeInteger, DeTable, DeValue};
 
 use super::reader::{Level, Reader};
 use super::report::{Report, VEIL, said};
-use super::text;
 use crate::line::Rate;
+use crate::units as text;
 
 /// A longer value says less than its key.
 const MAX_SHOWN: usize = 60;

@@ -6,7 +6,8 @@
 use super::environment::Environment;
 use super::file::{File, Origin, Room};
 use super::report::{Problems, Report, Warning, Written, quoted};
-use super::{Plan, check, text};
+use super::{Plan, check};
+use crate::units as text;
 
 /// The options as they were given. What is missing comes from `ANTEROOM_ORIGIN`, `_RATE`, `_MAX_ACTIVE`, `_LISTEN`.
 #[derive(Clone, Debug, Default)]

@@ -118,7 +118,8 @@ impl Asking {
                 }
             },
         };
-        match entrance.room.join(keyed).await {
+        let tag = entrance.tag(&entrance.bound(identity.clone(), self.agent.as_deref()));
+        match entrance.room.join_as(keyed, tag).await {
             Ok(Joined::Given { epoch, first, joined_ms, terms, .. }) => {
                 let proof = Proof { epoch, number: first };
                 match terms {
@@ -145,7 +146,8 @@ impl Asking {
 
     async fn claim(&self, proof: Proof) -> Outcome {
         let entrance = &self.entrance;
-        match entrance.room.claim(proof).await {
+        let identity = entrance.bound(self.identity.clone(), self.agent.as_deref());
+        match entrance.room.claim_as(proof, entrance.tag(&identity)).await {
             Ok(Claimed::Inside(terms)) => {
                 let now_ms = entrance.room.now_ms();
                 entrance.stats.entered(proof, self.joined_ms, &terms, now_ms);

@@ -9,6 +9,9 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use arc_swap::ArcSwap;
+use serde::{Deserialize, Serialize};
+
 use super::cookie::Jar;
 use super::decide::Carried;
 use super::head::{Client, Head};
@@ -29,8 +32,8 @@ pub struct Entrance {
     pub room: Arc<Room>,
     /// Signs and verifies.
     pub keys: RoomKeys,
-    /// What is shown.
-    pub pages: Pages,
+    /// What is shown, as long as operators say nothing else.
+    shown: ArcSwap<Shown>,
     /// How it is kept.
     pub jar: Jar,
     /// What the operator wrote.
@@ -47,16 +50,29 @@ pub struct Entrance {
     pub(super) loss: Loss,
 }
 
+/// Pages, and with which words of operators they were made.
+struct Shown {
+    /// Of the settings that said so.
+    serial: u64,
+    message: Option<String>,
+    pages: Arc<Pages>,
+}
+
 /// What of a pass or ticket outlives the request: who it is about.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Identity {
     /// The device, as an app named it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub device_id: Option<String>,
     /// The user, as an app named them.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub user_id: Option<String>,
     /// The class by name; empty: nobody's in particular.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub class: String,
     /// What their pass is bound to, see [`Entrance::bound`].
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub bind: Option<String>,
 }
 
@@ -156,10 +172,13 @@ impl Entrance {
             let allowance = Allowance { max: limit.max, per_ms: limit.per_ms };
             (limit.subject, Limiter::new(Some(allowance), Crowded::Together))
         });
-        let framed = settings.cookies == Cookies::Partitioned;
-        let look = Look { framed, ..settings.look.clone() };
+        let pages = pages(&room, &settings, settings.look.message.clone());
         Entrance {
-            pages: Pages::new(room.name(), &look),
+            shown: ArcSwap::from_pointee(Shown {
+                serial: 0,
+                message: settings.look.message.clone(),
+                pages: Arc::new(pages),
+            }),
             jar: Jar::new(room.name(), settings.cookies, settings.cookie_domain.as_deref()),
             by_address: Limiter::new(settings.limits.requests_per_address, Crowded::Together),
             by_ticket: Limiter::new(settings.limits.requests_per_ticket, Crowded::Free),
@@ -177,6 +196,45 @@ impl Entrance {
     #[must_use]
     pub fn counted_by(self, stats: Arc<Stats>) -> Entrance {
         Entrance { stats, ..self }
+    }
+
+    /// What a letter is to say about somebody who enters, if anybody is told: who they are, so that whichever node delivers it can
+    /// make their pass again.
+    pub fn tag(&self, identity: &Identity) -> Option<String> {
+        let told = self.room.view().settings().is_some_and(|settings| settings.webhooks);
+        told.then(|| serde_json::to_string(identity).ok()).flatten()
+    }
+
+    /// What waiting visitors are told: by operators, or else by the file.
+    pub fn message<'v>(&'v self, view: &'v View) -> Option<Cow<'v, str>> {
+        match view.overrides().and_then(|overrides| overrides.get("message")) {
+            Some(text) => serde_json::from_str(text).ok().map(Cow::Owned),
+            None => self.settings.look.message.as_deref().map(Cow::Borrowed),
+        }
+    }
+
+    /// Where admissions are told: as operators set it, or else the file.
+    pub fn webhook_url<'v>(&'v self, view: &'v View) -> Option<Cow<'v, str>> {
+        match view.overrides().and_then(|overrides| overrides.get("webhook_url")) {
+            Some(text) => serde_json::from_str(text).ok().map(Cow::Owned),
+            None => self.settings.webhook_url.as_deref().map(Cow::Borrowed),
+        }
+    }
+
+    /// What is shown. Made anew when operators have said something else, which is seldom.
+    pub fn pages(&self) -> Arc<Pages> {
+        let (view, shown) = (self.room.view(), self.shown.load());
+        let serial = view.have().settings;
+        if shown.serial == serial {
+            return shown.pages.clone();
+        }
+        let message = self.message(&view).map(Cow::into_owned);
+        let made = match message == shown.message {
+            true => shown.pages.clone(),
+            false => Arc::new(pages(&self.room, &self.settings, message.clone())),
+        };
+        self.shown.store(Arc::new(Shown { serial, message, pages: made.clone() }));
+        made
     }
 
     /// Counts what became of a request.
@@ -310,7 +368,11 @@ impl Entrance {
             waiting: all.waiting(),
             near: all.near(),
             polls_per_second: self.polls_per_second,
-            poll_max: self.settings.poll_max,
+            poll_max: view.settings().map_or(self.settings.poll_max, |settings| {
+                // Operators may have shortened it since: three polls must fit.
+                let third = Duration::from_millis(settings.heartbeat_timeout_ms / 3);
+                self.settings.poll_max.min(third)
+            }),
         };
         let eta = match position {
             Some(_) if view.is_paused() => None,
@@ -386,6 +448,11 @@ impl Entrance {
     pub fn subject(&self, kind: &str, name: &str) -> Key {
         self.keys.fingerprint(kind, name)
     }
+}
+
+fn pages(room: &Room, settings: &settings::Room, message: Option<String>) -> Pages {
+    let framed = settings.cookies == Cookies::Partitioned;
+    Pages::new(room.name(), &Look { framed, message, ..settings.look.clone() })
 }
 
 /// A number as the limits know it.

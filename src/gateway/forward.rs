@@ -24,7 +24,7 @@ use super::live::Live;
 use super::origin::Origin;
 use super::show::{self, Form, Reader};
 use crate::line::{Claimed, Ending, Terms};
-use crate::metrics::Outcome;
+use crate::metrics::{Failed, Outcome};
 use crate::page::Page;
 use crate::room::{Busy, Proof};
 use crate::token::Pass;
@@ -50,6 +50,24 @@ pub struct Forward {
     pub client: Client,
     /// With what right; `None` where none is needed.
     pub admission: Option<Admission>,
+}
+
+impl Forward {
+    /// The origin answered: told to whoever counts, and to the room's history.
+    pub fn answered(&self, status: u16, took: Duration) {
+        self.origin.meter.answered(status, took);
+        if let Some(admission) = &self.admission {
+            admission.entrance.stats.origin_answered(status, took);
+        }
+    }
+
+    /// The origin did not answer.
+    pub fn failed(&self, why: Failed) {
+        self.origin.meter.failed(why);
+        if let Some(admission) = &self.admission {
+            admission.entrance.stats.origin_failed();
+        }
+    }
 }
 
 /// The right to be inside, as a request uses it.
@@ -250,7 +268,8 @@ impl Forward {
         let intent = Intent::of(head.method(), |name| head.get(name));
         let reader = Reader::of(head, intent, self.client);
         let admission = self.admission.as_ref();
-        let pages = admission.map_or(&live.pages, |admission| &admission.entrance.pages);
+        let own = admission.map(|admission| admission.entrance.pages());
+        let pages = own.as_deref().unwrap_or(&live.pages);
         let to = reader.to.as_str();
         let (page, said) = match status {
             504 => (Page::OriginSlow { to }, "The site takes too long to answer.\n"),

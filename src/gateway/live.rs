@@ -13,7 +13,9 @@ use super::head::{Client, Head, Peer};
 use super::origin::Origin;
 use super::route::{Asked, Routes, Way, same};
 use super::settings::Bounds;
-use crate::page::Pages;
+use crate::metrics::Metrics;
+use crate::page::{Look, Pages};
+use crate::webhook;
 
 /// A configuration, ready for use.
 pub struct Live {
@@ -33,9 +35,26 @@ pub struct Live {
     pub bounds: Bounds,
     /// What counts calls of the API.
     pub meters: Arc<Meters>,
+    /// Where letters may go.
+    pub webhooks: Arc<webhook::Rules>,
 }
 
 impl Live {
+    /// Before anything is in force.
+    pub fn nothing(metrics: &Metrics) -> Live {
+        Live {
+            routes: Routes::new(Vec::new(), &[]),
+            entrances: HashMap::new(),
+            origins: HashMap::new(),
+            trusted_proxies: Vec::new(),
+            api_hosts: HashSet::new(),
+            pages: Pages::new("", &Look::default()),
+            bounds: Bounds::default(),
+            meters: Arc::new(Meters::new(metrics)),
+            webhooks: Arc::default(),
+        }
+    }
+
     /// Who is asking.
     pub fn client(&self, head: &impl Head, peer: Peer) -> Client {
         Client::behind(peer, head, &self.trusted_proxies)

@@ -288,7 +288,7 @@ impl ProxyHttp for Proxy {
         }
         let asked = ctx.asked.take();
         if let (Some(asked), Some(forward)) = (asked, ctx.forward()) {
-            forward.origin.meter.answered(status, asked.elapsed());
+            forward.answered(status, asked.elapsed());
         }
         let order = Order::of(response);
         let renewal = ctx.renewal.take();
@@ -360,7 +360,7 @@ impl ProxyHttp for Proxy {
         if let Some(failed) = failed_by(error)
             && let Some(forward) = ctx.forward()
         {
-            forward.origin.meter.failed(failed);
+            forward.failed(failed);
         }
         let untold = session.response_written().is_none();
         if status > 0 && untold {

@@ -12,6 +12,7 @@ use super::route::Guard;
 use crate::limit::Allowance;
 use crate::line;
 use crate::page::Look;
+use crate::webhook;
 
 /// Everything about a node's way in. What `listen`, the addresses of `tls`, `threads`, `upgrade_socket`, `grace` and
 /// `bounds.connections` say counts at the start; the rest may change while it runs.
@@ -41,6 +42,8 @@ pub struct Settings {
     pub bounds: Bounds,
     /// What becomes of visitors while the store is away.
     pub loss: Loss,
+    /// Where letters may go.
+    pub webhooks: webhook::Rules,
 }
 
 /// What becomes of visitors while the store is away. Passes go on working whatever it says.
@@ -143,6 +146,41 @@ pub struct Room {
     pub limits: Limits,
     /// How its pages look.
     pub look: Look,
+    /// Where admissions are told.
+    pub webhook_url: Option<String>,
+}
+
+impl Room {
+    /// One that an operator made: reachable by the visitor API only, with what a file would say by default.
+    pub fn made(name: &str) -> Room {
+        Room {
+            guard: Guard {
+                room: name.to_owned(),
+                origin: String::new(),
+                hosts: Some(Vec::new()),
+                paths: None,
+                bypass: Vec::new(),
+            },
+            line: line::Settings::default(),
+            version: 0,
+            ticket_prefix: "A".to_owned(),
+            cookies: Cookies::Lax,
+            cookie_domain: None,
+            queued_status: 503,
+            poll_max: Duration::from_secs(30),
+            user_header: None,
+            single_use: false,
+            bind: Bind::default(),
+            limits: Limits {
+                requests_per_address: Some(Allowance { max: 100, per_ms: 60_000 }),
+                requests_per_ticket: Some(Allowance { max: 60, per_ms: 60_000 }),
+                places_per_address: None,
+                events: 2_000,
+            },
+            look: Look::default(),
+            webhook_url: None,
+        }
+    }
 }
 
 /// What a pass is bound to, so that a copy of it is worth nothing elsewhere.

@@ -150,7 +150,7 @@ impl Entrance {
             Some(_) => Page::Waiting { place: &place, fresh, unsent },
             None => Page::Admitted { place: &place, window_seconds: window, unsent },
         };
-        html(&self.pages, reader, self.settings.queued_status, &page).retry_after(pause)
+        html(&self.pages(), reader, self.settings.queued_status, &page).retry_after(pause)
     }
 
     /// Where a visitor stood when the line was last heard of.
@@ -232,7 +232,7 @@ impl Entrance {
             }
         };
         let answer = match reader.form {
-            Form::Html => html(&self.pages, reader, status, &page),
+            Form::Html => html(&self.pages(), reader, status, &page),
             Form::Json => api::error(refusing(status), code, said),
             Form::Plain => Response::plain(refusing(status), said),
         };

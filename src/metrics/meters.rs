@@ -168,3 +168,28 @@ impl Store {
         self.errors.inc();
     }
 }
+
+/// Letters.
+#[derive(Clone, Debug)]
+pub struct Webhooks {
+    pub(super) delivered: IntCounter,
+    pub(super) retried: IntCounter,
+    pub(super) failed: IntCounter,
+}
+
+impl Webhooks {
+    /// One was.
+    pub fn delivered(&self) {
+        self.delivered.inc();
+    }
+
+    /// One was not, and is tried again.
+    pub fn retried(&self) {
+        self.retried.inc();
+    }
+
+    /// One was given up.
+    pub fn failed(&self) {
+        self.failed.inc();
+    }
+}

@@ -87,6 +87,7 @@ fn the_defaults_are_those_that_were_promised() {
             per(Subject::User, 10, 60_000),
             per(Subject::User, 30, 3_600_000),
         ],
+        webhooks: false,
     };
     assert_eq!(room.line, line);
     assert_eq!(room.version, 0);

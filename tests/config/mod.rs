@@ -10,7 +10,8 @@ mod outside;
 
 use std::path::{Path, PathBuf};
 
-use anteroom::config::{self, Environment, Plan, Problems, Warning, text};
+use anteroom::config::{self, Environment, Plan, Problems, Warning};
+use anteroom::units as text;
 use proptest::prelude::*;
 
 /// Appears in `bad/` as the secret to be kept.

@@ -1,15 +1,15 @@
 //! Calls of the operators' port: one after the other, with a key, and what their failure means.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
-use ureq::tls::{Certificate, RootCerts, TlsConfig, TlsProvider};
-use ureq::{Agent, Body, http};
+use ureq::typestate::WithBody;
+use ureq::{Agent, Body, RequestBuilder, http};
 
 use crate::cli::{Failure, no_key};
+use crate::webhook::trusted_by_this_machine;
 
 const KEY: &str = "ANTEROOM_ADMIN_KEY";
 
@@ -64,7 +64,7 @@ impl Port {
             .timeout_global(Some(PATIENCE))
             .user_agent(concat!("anteroom/", env!("CARGO_PKG_VERSION")));
         if secure {
-            config = config.tls_config(tls());
+            config = config.tls_config(trusted_by_this_machine());
         }
         let agent = config.build().new_agent();
         let url = url.trim_end_matches('/').to_owned();
@@ -74,23 +74,57 @@ impl Port {
     /// # Errors
     /// The node can't be reached, or says no.
     pub(super) fn get(&self, path: &str) -> Result<Value, Failure> {
-        let mut request = self.agent.get(format!("{}{path}", self.url));
-        request = request.header("Authorization", format!("Bearer {}", self.key));
-        if let Some(tenant) = &self.tenant {
-            request = request.header("X-Tenant-ID", tenant);
-        }
+        let request = self.signed(self.agent.get(format!("{}{path}", self.url)));
         self.read(request.call())
+    }
+
+    /// The same, of what is no JSON.
+    ///
+    /// # Errors
+    /// The node can't be reached, or says no.
+    pub(super) fn text(&self, path: &str) -> Result<String, Failure> {
+        let request = self.signed(self.agent.get(format!("{}{path}", self.url)));
+        match request.call() {
+            Ok(mut response) if response.status().is_success() => {
+                let text = response.body_mut().read_to_string();
+                text.map_err(|error| Failure::Admin(format!("{}: {error}", self.url)))
+            }
+            refused => self.read(refused).map(|answer| answer.to_string()),
+        }
     }
 
     /// # Errors
     /// The node can't be reached, or says no.
     pub(super) fn post(&self, path: &str, body: &Value) -> Result<Value, Failure> {
-        let mut request = self.agent.post(format!("{}{path}", self.url));
-        request = request.header("Authorization", format!("Bearer {}", self.key));
-        if let Some(tenant) = &self.tenant {
-            request = request.header("X-Tenant-ID", tenant);
+        self.send(self.agent.post(format!("{}{path}", self.url)), body)
+    }
+
+    /// # Errors
+    /// The node can't be reached, or says no.
+    pub(super) fn patch(&self, path: &str, body: &Value) -> Result<Value, Failure> {
+        self.send(self.agent.patch(format!("{}{path}", self.url)), body)
+    }
+
+    /// An order, under a key of its own: whatever repeats it on the way, it is carried out once.
+    fn send(&self, request: RequestBuilder<WithBody>, body: &Value) -> Result<Value, Failure> {
+        let mut key = [0; 16];
+        let request = match getrandom::fill(&mut key) {
+            Ok(()) => {
+                let key = uuid::Builder::from_random_bytes(key).into_uuid();
+                request.header("Idempotency-Key", key.to_string())
+            }
+            Err(_) => request,
+        };
+        let request = self.signed(request).header("Content-Type", "application/json");
+        self.read(request.send(body.to_string()))
+    }
+
+    fn signed<B>(&self, request: RequestBuilder<B>) -> RequestBuilder<B> {
+        let request = request.header("Authorization", format!("Bearer {}", self.key));
+        match &self.tenant {
+            Some(tenant) => request.header("X-Tenant-ID", tenant),
+            None => request,
         }
-        self.read(request.header("Content-Type", "application/json").send(body.to_string()))
     }
 
     fn read(&self, answered: Result<http::Response<Body>, ureq::Error>) -> Result<Value, Failure> {
@@ -115,16 +149,4 @@ impl Port {
             _ => Failure::Admin(said),
         })
     }
-}
-
-/// Certificates that this machine trusts.
-fn tls() -> TlsConfig {
-    let native = rustls_native_certs::load_native_certs().unwrap_or_default();
-    let trusted: Vec<Certificate<'static>> =
-        native.iter().map(|one| Certificate::from_der(one).to_owned()).collect();
-    TlsConfig::builder()
-        .provider(TlsProvider::Rustls)
-        .unversioned_rustls_crypto_provider(Arc::new(rustls::crypto::ring::default_provider()))
-        .root_certs(RootCerts::new_with_certs(&trusted))
-        .build()
 }

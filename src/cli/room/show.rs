@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use crate::config::text::grouped;
+use crate::units::grouped;
 
 /// A field as text; nothing for what is not there.
 pub(super) fn text(value: &Value, field: &str) -> String {
@@ -223,6 +223,49 @@ pub(super) fn reset(room: &Value) -> String {
 pub(super) fn reloaded(_: &Value) -> String {
     "the new configuration is in force\n".to_owned()
 }
+
+/// What operators did.
+pub(super) fn audit(answer: &Value) -> String {
+    let entries = items(answer, "entries");
+    let row = |entry: &Value| {
+        let who = text(entry, "admin_id");
+        let who = if who.is_empty() { "a file".to_owned() } else { who };
+        let what = format!("{} -> {}", entry["parameters"], entry["result"]);
+        let mut what: String = what.chars().filter(|c| !c.is_control()).collect();
+        if what.chars().count() > MAX_WHAT {
+            what = what.chars().take(MAX_WHAT).chain(['…']).collect();
+        }
+        format!(
+            "{}  {:<12} {:<16} {:<10} {what}\n",
+            text(entry, "at"),
+            who,
+            text(entry, "event_id"),
+            text(entry, "action")
+        )
+    };
+    entries.iter().map(row).collect()
+}
+
+/// Whether a line is sound.
+pub(super) fn health(answer: &Value) -> String {
+    let (repaired, health) = match answer.get("health") {
+        Some(health) => (answer["repaired"].as_u64(), health),
+        None => (None, answer),
+    };
+    let mut said = repaired.map_or(String::new(), |count| format!("{count} counters repaired\n"));
+    let broken = items(health, "broken");
+    if broken.is_empty() {
+        said += &format!("{}: everything holds that must\n", text(health, "event_id"));
+    }
+    for one in broken {
+        let (invariant, found) = (&one["invariant"], text(one, "found"));
+        said += &format!("invariant {invariant}: {found}\n  repair: {}\n", text(one, "repair"));
+    }
+    said
+}
+
+/// Of what was done, so much fits a line.
+const MAX_WHAT: usize = 100;
 
 #[cfg(test)]
 mod tests {

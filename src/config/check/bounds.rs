@@ -3,9 +3,9 @@
 use super::Check;
 use crate::config::file;
 use crate::config::report::Written;
-use crate::config::text;
 use crate::gateway::http1::MAX_LINES;
 use crate::gateway::settings::Bounds;
+use crate::units as text;
 
 const MINUTE: u64 = 60_000;
 

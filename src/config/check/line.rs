@@ -3,8 +3,8 @@
 use super::Check;
 use crate::config::file::{Burst, Limit, Room};
 use crate::config::report::Written;
-use crate::config::text::{grouped, span};
 use crate::line::{JoinLimit, OutOfRange, Pace, Rate, Settings, Subject};
+use crate::units::{grouped, span};
 
 /// Browsers wake a tab in the background once a minute; with a slow network and a busy machine it takes more.
 const HIDDEN_TAB_MS: u64 = 60_000;
@@ -44,6 +44,7 @@ impl Check<'_> {
             on_absence: room.on_absence.as_ref().map_or(usual.on_absence, |word| word.value),
             ticket_max_ms: value(&room.ticket_max, usual.ticket_max_ms),
             join_limits: join_limits(room),
+            webhooks: usual.webhooks,
         };
         self.sessions(room, &mut line, &usual);
         for problem in line.problems() {

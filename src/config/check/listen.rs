@@ -131,7 +131,7 @@ impl Check<'_> {
     pub(super) fn threads(&self, file: &File) -> Option<usize> {
         let why = "a node needs one to work with; leave it out for one a core";
         let threads = file.threads.as_ref()?;
-        let threads = self.within(threads, 1, 1_024, crate::config::text::grouped, why)?;
+        let threads = self.within(threads, 1, 1_024, crate::units::grouped, why)?;
         usize::try_from(threads).ok()
     }
 

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::Check;
 use crate::config::file::File;
-use crate::config::text;
 use crate::gateway::settings::{Loss, OnLoss};
+use crate::units as text;
 
 /// Shorter, and a failover opens the site; longer is never.
 const AFTER_MS: (u64, u64) = (10_000, 86_400_000);

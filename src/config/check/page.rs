@@ -11,9 +11,9 @@ use base64::engine::general_purpose::STANDARD;
 use super::Check;
 use crate::config::file;
 use crate::config::report::Written;
-use crate::config::text;
 use crate::gateway::route::{Asked, Guard, Routes, Way};
 use crate::page::Look;
+use crate::units as text;
 
 /// It rides in every waiting page: all the first view needs is to stay small, and base64 adds a third.
 const MAX_LOGO: u64 = 24 * 1024;

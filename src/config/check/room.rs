@@ -42,6 +42,7 @@ impl Check<'_> {
         let (mut line, poll_max) = self.line(room);
         let places = self.places(room, line.ticket_max_ms);
         line.join_limits.extend(places);
+        line.webhooks = room.webhook_url.is_some();
         let unlimited = line.pace.is_none() && line.max_active.is_none();
         if unlimited
             && !room.spoils(&["rate", "batch", "max_active"])
@@ -85,6 +86,7 @@ impl Check<'_> {
             limits,
             look,
             guard,
+            webhook_url: room.webhook_url.as_ref().map(|url| url.value.clone()),
         }
     }
 

@@ -44,6 +44,7 @@ pub(super) static LEVELS: [&Level; 4] = [
             "limits",
             "page",
             "config_version",
+            "webhook_url",
         ],
         later: &[
             "adaptive",
@@ -57,7 +58,6 @@ pub(super) static LEVELS: [&Level; 4] = [
             "schedule",
             "slot_grace",
             "slots",
-            "webhook_url",
         ],
         ..PLAIN
     },
@@ -99,6 +99,7 @@ pub struct Room {
     pub paths: Option<Vec<Written<String>>>,
     pub bypass: Vec<Bypass>,
     pub mode: Option<Written<Mode>>,
+    pub webhook_url: Option<Written<String>>,
     pub rate: Option<Written<Rate>>,
     pub burst: Option<Written<Burst>>,
     pub batch: Option<Written<u64>>,
@@ -189,11 +190,12 @@ impl Room {
     }
 
     pub(super) fn read((name, room): (String, Reader<'_>)) -> Room {
-        const MODES: [(&str, Mode); 4] = [
+        const MODES: [(&str, Mode); 5] = [
             ("auto", Mode::Auto),
             ("hold", Mode::Hold),
             ("drain", Mode::Drain),
             ("closed", Mode::Closed),
+            ("bypass", Mode::Bypass),
         ];
         const ABSENCE: [(&str, OnAbsence); 2] =
             [("keep", OnAbsence::Keep), ("remove", OnAbsence::Remove)];
@@ -217,7 +219,7 @@ impl Room {
             hosts: room.texts("hosts"),
             paths: room.texts("paths"),
             bypass: room.tables("bypass", bypass).into_iter().map(Bypass::read).collect(),
-            mode: room.word("mode", &MODES, &["bypass", "shadow"]),
+            mode: room.word("mode", &MODES, &["shadow"]),
             rate: room.read("rate", Node::rate),
             burst: room.read("burst", burst),
             batch: room.count("batch"),
@@ -243,6 +245,7 @@ impl Room {
             limits: room.table("limits", limits).map(|l| Limits::read(&l)).unwrap_or_default(),
             page: room.table("page", page).map(|page| Page::read(&page)).unwrap_or_default(),
             config_version: room.count("config_version"),
+            webhook_url: room.text("webhook_url"),
             spoiled: room.into_spoiled(),
         }
     }

@@ -107,7 +107,7 @@ pub(super) async fn answer(
     let identity = entrance.bound(identity, agent);
     let queue_id = named.then_some(&*token);
     let keyed = entrance.arrived(nonce, &identity);
-    let Some(joined) = turn::joined(entrance, Some(keyed)).await? else {
+    let Some(joined) = turn::joined(entrance, Some(keyed), &identity).await? else {
         return Err(recorded(entrance, nonce, queue_id, None));
     };
     let (proof, joined_ms, grant) = place(entrance, joined, &identity, began).await?;

@@ -86,7 +86,7 @@ pub(super) async fn join(
         return arrive(entrance, client, &wish, &identity, wait_ms);
     }
     let keyed = keyed(entrance, client, &wish, identity.user_id.as_deref())?;
-    let Some(joined) = turn::joined(entrance, keyed).await? else {
+    let Some(joined) = turn::joined(entrance, keyed, &identity).await? else {
         // Lost while they waited: they were counted when they came.
         return Err(match entrance.stance() {
             OnLoss::Closed => store_unavailable(entrance),

@@ -79,7 +79,7 @@ async fn leave_by_form(
                 to: to.as_deref().unwrap_or("/"),
             };
             let reader = reader(request, client, to.as_deref());
-            Ok(show::html(&entrance.pages, &reader, 200, &page).with("Set-Cookie", forget))
+            Ok(show::html(&entrance.pages(), &reader, 200, &page).with("Set-Cookie", forget))
         }
         Err(refusal) if reads_html && refusal.status == 503 => {
             Ok(entrance.show(&reader(request, client, to.as_deref()), Notice::StoreLost))

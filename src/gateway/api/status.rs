@@ -136,7 +136,10 @@ impl Place<'_> {
         }
         json.moment("last_heartbeat", self.now_ms);
         json.number("next_poll_seconds", self.pause_seconds(state, position).max(1));
-        json.maybe("message", entrance.settings.look.message.as_deref());
+        match entrance.message(view) {
+            Some(message) => json.text("message", &message),
+            None => json.null("message"),
+        }
         json.flag("paused", paused);
         json.moment("server_time", self.now_ms);
     }

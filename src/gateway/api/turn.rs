@@ -43,8 +43,9 @@ pub(super) async fn asked<A>(
 pub(super) async fn joined(
     entrance: &Entrance,
     keyed: Option<Keyed>,
+    identity: &Identity,
 ) -> Result<Option<Joined>, Response> {
-    match timeout(DEADLINE, entrance.room.join(keyed)).await {
+    match timeout(DEADLINE, entrance.room.join_as(keyed, entrance.tag(identity))).await {
         Ok(Ok(joined)) => Ok(Some(joined)),
         Ok(Err(Busy::Away)) | Err(_) => Ok(None),
         Ok(Err(why)) => Err(busy(entrance, why)),
@@ -119,13 +120,14 @@ pub(super) async fn claim(
     identity: impl FnOnce() -> Identity,
 ) -> Result<Turn, Response> {
     let asked_ms = entrance.room.now_ms();
-    Ok(match asked(entrance, entrance.room.claim(proof)).await? {
+    let identity = identity();
+    let claim = entrance.room.claim_as(proof, entrance.tag(&identity));
+    Ok(match asked(entrance, claim).await? {
         Claimed::Inside(terms) => {
             if let Some(joined_ms) = joined_ms {
                 let now_ms = entrance.room.now_ms();
                 entrance.stats.entered(proof, joined_ms, &terms, now_ms);
             }
-            let identity = identity();
             let grant = Grant::new(entrance, proof, &terms, &identity);
             // Later claims are answered with the same pass, and are nothing new.
             if terms.admitted_ms + 1_000 >= asked_ms {

@@ -96,16 +96,16 @@ impl Lane<'_> {
                 // Closed while it was idle: nobody has heard of the request.
                 Err(Trouble::Silent) if again => continue,
                 Err(Trouble::Silent | Trouble::Broken) => {
-                    origin.meter.failed(Failed::Other);
+                    self.forward.failed(Failed::Other);
                     Passed::Failed(502)
                 }
                 Err(Trouble::Late) => {
-                    origin.meter.failed(Failed::Timeout);
+                    self.forward.failed(Failed::Timeout);
                     Passed::Failed(504)
                 }
                 Err(Trouble::Gone) => Passed::Closed,
                 Ok(head) => {
-                    origin.meter.answered(head.status, asked.elapsed());
+                    self.forward.answered(head.status, asked.elapsed());
                     let (passed, reusable) = Box::pin(self.answer(&mut server, head)).await;
                     if reusable {
                         pool.put(server.tcp);

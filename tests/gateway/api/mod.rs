@@ -177,6 +177,7 @@ fn room(name: &str) -> settings::Room {
             events: 2,
         },
         look: Look { message: Some("Doors at \"nine\"".into()), ..Look::default() },
+        webhook_url: None,
     }
 }
 
@@ -255,6 +256,7 @@ fn live(node: u128, rooms: Vec<settings::Room>, loss: Loss) -> Live {
         pages: Pages::new("", &Look::default()),
         bounds: Bounds::default(),
         meters: Arc::default(),
+        webhooks: Arc::default(),
     }
 }
 
@@ -295,7 +297,7 @@ impl House {
 
     async fn command(&self, command: Command) {
         for entrance in self.live.entrances.values() {
-            entrance.room.command(command).await.expect("a line");
+            entrance.room.command(command.clone()).await.expect("a line");
         }
     }
 
