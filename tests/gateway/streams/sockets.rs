@@ -4,7 +4,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
 use crate::support::websocket::WebSocket;
-use crate::support::{Config, Gateway, Origin, Request, Visitor, eventually};
+use crate::support::{Config, Gateway, Origin, Request, Visitor, eventually, tls};
 
 fn inside(room: &str) -> (Origin, Gateway, Visitor) {
     let origin = Origin::start();
@@ -37,6 +37,29 @@ fn a_websocket_goes_through_over_tls() {
         assert!(socket.echoes(text));
     }
     assert_eq!(origin.last().header("x-forwarded-proto"), Some("https"));
+}
+
+#[test]
+fn a_websocket_goes_through_to_a_server_with_a_certificate() {
+    let origin = Origin::start();
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    tls::write_pair(directory.path());
+    let front = tls::Front::before(origin.address(), directory.path());
+    let site = "tls = true\nsni = \"origin.shop.example\"\nhealth_interval = \"none\"\n\
+                read_timeout = \"1s\"";
+    let config = Config::new(&[front.address().to_string()]).site(site);
+    let config = config.room("sale", "max_active = 1");
+    let gateway = Gateway::start(config.trusting(&directory.path().join("cert.pem")));
+    let mut ann = Visitor::new(&gateway);
+    assert!(ann.open("/").is_from_origin());
+    for target in ["/ws", "/ws?now=1"] {
+        let mut socket = WebSocket::open(&ann, target).expect("a WebSocket");
+        for text in ["hello", "", &"long ".repeat(5_000)] {
+            assert!(socket.echoes(text), "{target}");
+        }
+        std::thread::sleep(Duration::from_secs(2));
+        assert!(socket.echoes("still here"), "{target}");
+    }
 }
 
 /// cloudflare/pingora#946: where the site's 101 is read before the end of the request's empty body, pingora alone takes
