@@ -9,6 +9,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use clap::builder::FalseyValueParser;
 use clap::{Args, Parser, Subcommand};
 
 use crate::admin;
@@ -47,14 +48,20 @@ enum Command {
 /// Make a signing key or an operator's key, or show the key an origin verifies passes with
 #[derive(Args)]
 #[command(
-    after_help = "A key is text: use it exactly as printed, here and in JWT libraries, without decoding it.\n--key-file may also be given as ANTEROOM_KEY_FILE."
+    after_help = "A key is text: use it exactly as printed, here and in JWT libraries, without decoding it.\nOptions may also be given as ANTEROOM_KEYGEN_ADMIN, _KEYGEN_PASS_KEY, _KEY_FILE."
 )]
 struct Keygen {
     /// Make a key for the operators' port, with its hash for the file
-    #[arg(long, conflicts_with_all = ["pass_key", "key_file"])]
+    #[arg(
+        long,
+        conflicts_with_all = ["pass_key", "key_file"],
+        env = "ANTEROOM_KEYGEN_ADMIN",
+        hide_env = true,
+        value_parser = FalseyValueParser::new()
+    )]
     admin: bool,
     /// Print the pass key of this room, derived from the signing key
-    #[arg(long, value_name = "ROOM")]
+    #[arg(long, value_name = "ROOM", env = "ANTEROOM_KEYGEN_PASS_KEY", hide_env = true)]
     pass_key: Option<String>,
     /// File with the signing key, else ANTEROOM_SIGNING_KEY
     #[arg(long, value_name = "FILE", env = "ANTEROOM_KEY_FILE", hide_env = true)]

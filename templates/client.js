@@ -73,6 +73,11 @@ export class QueueStatus {
     this.error = null;
   }
 
+  // Before there is a place.
+  static joining(eventId) {
+    return Object.assign(Object.create(QueueStatus.prototype), { eventId, state: QueueState.joining, admissionToken: null, error: null });
+  }
+
   // What is known after a failure: the last place, and why there is no newer one.
   static failed(error, last) {
     const over = error.status === 410 || error.status === 404 || error.code === 'missing_ticket';
@@ -163,24 +168,31 @@ export class QueueClient {
     Object.assign(this, { baseUrl: baseUrl.replace(/\/+$/, ''), deviceId, userId, headers, streams: new Map() });
   }
 
-  // Takes a place, or finds the one this device has: safe to repeat, and repeated here if the network fails.
-  async joinEvent({ eventId, priorityBucket, metadata }) {
+  // Takes a place, or finds the one this device has: safe to repeat, and repeated here if the network fails. `onStatus` hears
+  // of it meanwhile: joining, error before each other try, and what is returned in the end.
+  async joinEvent({ eventId, priorityBucket, metadata, onStatus = () => {} }) {
     const name = `anteroom.key.${eventId}.${this.deviceId}`;
     let key = storage.get(name);
     if (!key) storage.set(name, key = globalThis.crypto?.randomUUID?.() || `${Math.random()}${Math.random()}`);
     const body = {
       event_id: eventId, device_id: this.deviceId, user_id: this.userId, priority_bucket: priorityBucket, metadata,
     };
-    for (let failures = 1; ; failures += 1) {
+    onStatus(QueueStatus.joining(eventId));
+    let answer;
+    for (let failures = 1; !answer; failures += 1) {
       try {
-        const answer = await this.request('POST', '/queue/join', { body, headers: { 'Idempotency-Key': key } });
-        return new QueueStatus(answer, { eventId });
+        answer = await this.request('POST', '/queue/join', { body, headers: { 'Idempotency-Key': key } });
       } catch (error) {
         const passing = !error.status || error.status === 429 || error.status === 503;
         if (!passing || failures > BACKOFF.length) throw error;
-        await sleep(backoff(failures, error));
+        const retrySeconds = backoff(failures, error);
+        onStatus(Object.assign(QueueStatus.failed(error, { eventId }), { retrySeconds }));
+        await sleep(retrySeconds);
       }
     }
+    const status = new QueueStatus(answer, { eventId });
+    onStatus(status);
+    return status;
   }
 
   // `pollInterval` (milliseconds) counts where the server gives no pace. Ends with admitted or expired. With

@@ -12,6 +12,7 @@ use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use clap::builder::FalseyValueParser;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
@@ -23,7 +24,7 @@ use call::Port;
 #[derive(Args)]
 #[command(
     disable_help_subcommand = true,
-    after_help = "ROOM may be left out where there is one. --tenant NAME: whose. Or ANTEROOM_ADMIN, _ROOM, _TENANT."
+    after_help = "Where there is one, ROOM may be left out. --tenant: whose. Or ANTEROOM_ADMIN, _ROOM, _TENANT, _JSON."
 )]
 pub(super) struct Room {
     /// The operators' port
@@ -50,7 +51,13 @@ pub(super) struct Room {
     #[arg(long, env = "ANTEROOM_TENANT", hide_env = true, hide = true, global = true)]
     tenant: Option<String>,
     /// Print the answer for scripts
-    #[arg(long, global = true)]
+    #[arg(
+        long,
+        env = "ANTEROOM_JSON",
+        hide_env = true,
+        value_parser = FalseyValueParser::new(),
+        global = true
+    )]
     json: bool,
     #[command(subcommand)]
     verb: Verb,

@@ -15,7 +15,7 @@ use crate::config::Environment;
 /// Run a node in front of a site
 #[derive(Args)]
 #[command(
-    after_help = "Options may also be given as ANTEROOM_CONFIG, _ORIGIN, _RATE, _MAX_ACTIVE, _LISTEN, _UPGRADE.\nANTEROOM_PORT, _REDIS_ADDR, _REDIS_PASSWORD, _TOKEN_SECRET and _LOG_LEVEL overrule the file."
+    after_help = "Options may also be given as ANTEROOM_CONFIG, _ORIGIN, _RATE, _MAX_ACTIVE, _LISTEN, _UPGRADE.\nANTEROOM_PORT, _REDIS_ADDR, _REDIS_PASSWORD, _TOKEN_SECRET, _LOG_LEVEL,\n_ADMIN_LISTEN, _ADMIN_API_KEY and _METRICS_PORT overrule the file."
 )]
 pub(super) struct Serve {
     #[command(flatten)]

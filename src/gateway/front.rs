@@ -52,7 +52,7 @@ impl Live {
         let client = self.client(head, peer);
         let path = head.path();
         if path == "/.anteroom/health" {
-            return Verdict::Answer(Response::json(200, br#"{"status":"healthy"}"#.to_vec()));
+            return Verdict::Answer(api::health());
         }
         if let Some(endpoint) = api::endpoint(self, head) {
             return self.api(head, client, endpoint);

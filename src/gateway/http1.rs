@@ -272,7 +272,7 @@ fn body(lines: Lines<'_, '_>, old: bool) -> Result<Body, Refused> {
         (None, Some(encoding)) => {
             match encoding.eq_ignore_ascii_case(b"chunked") && encodings.next().is_none() {
                 true => Ok(Body::Chunked),
-                false => Err(Refused(501, "Only chunked is a Transfer-Encoding here.\n")),
+                false => Err(BAD("Only chunked is a Transfer-Encoding here.\n")),
             }
         }
     }

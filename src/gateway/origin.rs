@@ -13,10 +13,10 @@ use pingora::lb::health_check::{HealthCheck, HttpHealthCheck, TcpHealthCheck};
 use pingora::lb::selection::RoundRobin;
 use pingora::lb::{Backend, Backends, LoadBalancer, discovery};
 use pingora::protocols::l4::socket::SocketAddr as AnyAddr;
-use pingora::upstreams::peer::HttpPeer;
+use pingora::upstreams::peer::{H1UpgradePolicy, HttpPeer};
 
 use super::lane::pool::Pool;
-use super::patient::Patient;
+use super::patient::{Agreed, Patient};
 use super::settings;
 use crate::metrics::{self, Metrics};
 
@@ -113,14 +113,19 @@ impl Origin {
     }
 
     /// The next server for a request that is to become something else: over a connection of its own.
-    pub fn next_for_upgrade(&self) -> Option<HttpPeer> {
+    pub fn next_for_upgrade(&self, agreed: Agreed) -> Option<HttpPeer> {
         /// pingora looks for idle connections by this: nobody else's is found, nor this one by anybody.
         static OWN: AtomicU64 = AtomicU64::new(1);
         let mut peer = self.next()?;
         peer.group_key = OWN.fetch_add(1, Ordering::Relaxed);
         peer.options.idle_timeout = Some(Duration::ZERO);
-        peer.options.custom_l4 =
-            Some(Arc::new(Patient { patience: self.settings.connect_timeout }));
+        // Seen to by whoever is patient.
+        peer.options.read_timeout = None;
+        peer.options.custom_l4 = Some(Arc::new(Patient {
+            connect_timeout: self.settings.connect_timeout,
+            read_timeout: self.settings.read_timeout,
+            agreed,
+        }));
         Some(peer)
     }
 
@@ -230,5 +235,7 @@ fn peer(address: SocketAddr, host: &str, settings: &settings::Origin) -> HttpPee
     options.read_timeout = Some(settings.read_timeout);
     options.write_timeout = Some(settings.write_timeout);
     options.idle_timeout = Some(settings.keepalive);
+    // WebSockets and nothing else: any other protocol would be a tunnel that nobody watches.
+    options.http_upstream_request_policy.h1_upgrade = H1UpgradePolicy::WebSocketOnly;
     peer
 }

@@ -5,10 +5,15 @@
 //! (cloudflare/pingora#946): one in a hundred, where the origin is quick. So here nothing is read at the first try after
 //! something was written: by the second one the end of the body has been noted.
 //!
-//! Owns that pause, and how long it takes to connect; nothing else.
+//! Nor has pingora two deadlines for reading, one for an answer and none for what an answer may become: two ends of a WebSocket may be
+//! silent for as long as they like. So an answer's deadline is here, until the origin has [agreed](Agreed).
+//!
+//! Owns that pause, that deadline, and how long it takes to connect; nothing else.
 
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -20,13 +25,32 @@ use pingora::protocols::l4::virt::{VirtualSockOpt, VirtualSocket, VirtualSocketS
 use pingora::{Error, ErrorType, Result};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
-use tokio::time::timeout;
+use tokio::time::{Sleep, sleep, timeout};
 
 /// Connects as pingora does, and pauses.
 #[derive(Debug)]
 pub struct Patient {
     /// Until connected. pingora sees to that only where it connects itself.
-    pub patience: Duration,
+    pub connect_timeout: Duration,
+    /// Between two things the origin says, until it has agreed.
+    pub read_timeout: Duration,
+    /// Whether it has.
+    pub agreed: Agreed,
+}
+
+/// Whether an origin has agreed to become something else. Known to whoever sees its answer.
+#[derive(Clone, Debug, Default)]
+pub struct Agreed(Arc<AtomicBool>);
+
+impl Agreed {
+    /// It has.
+    pub fn set(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
 }
 
 #[async_trait]
@@ -36,10 +60,12 @@ impl L4Connect for Patient {
         let SocketAddr::Inet(address) = address else {
             return Err(failed(io::Error::from(io::ErrorKind::Unsupported)));
         };
-        let connected = timeout(self.patience, TcpStream::connect(address)).await;
+        let connected = timeout(self.connect_timeout, TcpStream::connect(address)).await;
         let late = |late| Error::because(ErrorType::ConnectTimedout, "an upgrade", late);
         let tcp = connected.map_err(late)?.map_err(failed)?;
-        Ok(VirtualSocketStream::new(Box::new(Pausing { tcp, wrote: false })).into())
+        let (agreed, read_timeout) = (self.agreed.clone(), self.read_timeout);
+        let pausing = Pausing { tcp, wrote: false, agreed, read_timeout, late: None };
+        Ok(VirtualSocketStream::new(Box::new(pausing)).into())
     }
 }
 
@@ -48,6 +74,18 @@ struct Pausing {
     tcp: TcpStream,
     /// Since the last try to read.
     wrote: bool,
+    agreed: Agreed,
+    read_timeout: Duration,
+    /// When what is waited for comes too late.
+    late: Option<Pin<Box<Sleep>>>,
+}
+
+impl Pausing {
+    /// Whether the origin has been silent for too long.
+    fn is_late(&mut self, cx: &mut Context<'_>) -> bool {
+        let late = self.late.get_or_insert_with(|| Box::pin(sleep(self.read_timeout)));
+        late.as_mut().poll(cx).is_ready()
+    }
 }
 
 impl AsyncRead for Pausing {
@@ -60,7 +98,15 @@ impl AsyncRead for Pausing {
             cx.waker().wake_by_ref();
             return Poll::Pending;
         }
-        Pin::new(&mut self.tcp).poll_read(cx, buf)
+        let read = Pin::new(&mut self.tcp).poll_read(cx, buf);
+        if read.is_ready() || self.agreed.is_set() {
+            self.late = None;
+            return read;
+        }
+        match self.is_late(cx) {
+            true => Poll::Ready(Err(io::ErrorKind::TimedOut.into())),
+            false => Poll::Pending,
+        }
     }
 }
 

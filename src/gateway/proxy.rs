@@ -4,6 +4,7 @@
 //! [gate](super::gate) has not seen is judged here, by the same [`Live::receive`].
 
 use std::any::Any;
+use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -30,6 +31,7 @@ use super::head::{Client, Head, Peer};
 use super::http1::{self, Refused};
 use super::live::Live;
 use super::origin::MAX_TRIES;
+use super::patient::Agreed;
 use crate::line::Claimed;
 use crate::metrics::Failed;
 
@@ -38,8 +40,8 @@ use crate::metrics::Failed;
 const RENEWAL: Duration = Duration::from_millis(100);
 /// A body of this size may take long enough to count as activity of its own.
 const LONG_BODY: u64 = 1024 * 1024;
-/// So does a response that has gone on for this long.
-const LONG: Duration = Duration::from_secs(1);
+/// So does a response of more parts than this: a reader who stops is heard of no more, so it is not waited for that it takes long.
+const LONG_PARTS: u64 = 1;
 /// The kind of a response that goes on for as long as somebody listens.
 const EVENTS: &[u8] = b"text/event-stream";
 
@@ -71,11 +73,13 @@ pub struct Ctx {
     /// Of every request that came through a door.
     watch: Option<Arc<Watch>>,
     tries: usize,
+    /// Of a request that is to become something else.
+    agreed: Option<Agreed>,
     /// When a server was last chosen, until it answers.
     asked: Option<Instant>,
     body_bytes: u64,
-    /// When the response's body began, if there was more to come.
-    began: Option<Instant>,
+    /// Of the response's body, so far.
+    parts: u64,
     accompanied: bool,
     /// Of a body over HTTP/2.
     progress: Option<Arc<Progress>>,
@@ -251,9 +255,10 @@ impl ProxyHttp for Proxy {
         ctx.tries += 1;
         ctx.asked = Some(Instant::now());
         let upgrades = session.is_upgrade_req();
-        let peer = ctx.forward().and_then(|forward| match upgrades {
-            true => forward.origin.next_for_upgrade(),
-            false => forward.origin.next(),
+        let agreed = upgrades.then(|| ctx.agreed.get_or_insert_default().clone());
+        let peer = ctx.forward().and_then(|forward| match agreed {
+            Some(agreed) => forward.origin.next_for_upgrade(agreed),
+            None => forward.origin.next(),
         });
         let none = || Error::explain(ErrorType::HTTPStatus(502), "the origin has no server");
         peer.map(Box::new).ok_or_else(none)
@@ -278,13 +283,18 @@ impl ProxyHttp for Proxy {
 
     async fn response_filter(
         &self,
-        _session: &mut Session,
+        session: &mut Session,
         response: &mut ResponseHeader,
         ctx: &mut Ctx,
     ) -> Result<()> {
         let status = response.status.as_u16();
         if status < 200 && status != 101 {
             return Ok(());
+        }
+        if status == 101 {
+            // From now on nobody is waited for.
+            ctx.agreed.iter().for_each(Agreed::set);
+            session.set_read_timeout(None);
         }
         let asked = ctx.asked.take();
         if let (Some(asked), Some(forward)) = (asked, ctx.forward()) {
@@ -312,7 +322,8 @@ impl ProxyHttp for Proxy {
         end: bool,
         ctx: &mut Ctx,
     ) -> Result<Option<Duration>> {
-        if !end && !ctx.accompanied && ctx.began.get_or_insert_with(Instant::now).elapsed() > LONG {
+        ctx.parts += 1;
+        if !end && ctx.parts > LONG_PARTS {
             ctx.accompany();
         }
         close_if_over(ctx).map(|()| None)
@@ -428,6 +439,9 @@ fn failed_by(error: &Error) -> Option<Failed> {
     if *error.esource() != ErrorSource::Upstream {
         return None;
     }
+    if is_late(error) {
+        return Some(Failed::Timeout);
+    }
     Some(match error.etype() {
         ErrorType::ConnectTimedout
         | ErrorType::ReadTimedout
@@ -441,9 +455,16 @@ fn failed_by(error: &Error) -> Option<Failed> {
     })
 }
 
+/// Whether an origin took too long for a connection of ours.
+fn is_late(error: &Error) -> bool {
+    let cause = error.root_cause().downcast_ref::<io::Error>();
+    cause.is_some_and(|cause| cause.kind() == io::ErrorKind::TimedOut)
+}
+
 fn status_of(error: &Error) -> u16 {
     match (error.etype(), error.esource()) {
         (ErrorType::HTTPStatus(status), _) => *status,
+        (_, ErrorSource::Upstream) if is_late(error) => 504,
         (
             ErrorType::ConnectTimedout
             | ErrorType::ReadTimedout

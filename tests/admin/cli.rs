@@ -10,6 +10,16 @@ use crate::support::{Gateway, Operator, Origin};
 
 /// The program at a node, with a key: exit code, output, errors. Neither ever shows the key.
 fn room(gateway: &Gateway, key: &str, arguments: &[&str]) -> (i32, String, String) {
+    room_with(gateway, key, arguments, &[])
+}
+
+/// The same, with variables.
+fn room_with(
+    gateway: &Gateway,
+    key: &str,
+    arguments: &[&str],
+    variables: &[(&str, &str)],
+) -> (i32, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_anteroom"));
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("ANTEROOM_") {
@@ -19,6 +29,7 @@ fn room(gateway: &Gateway, key: &str, arguments: &[&str]) -> (i32, String, Strin
     command.arg("room").args(arguments);
     command.env("ANTEROOM_ADMIN", format!("http://{}", gateway.admin_addr()));
     command.env("ANTEROOM_ADMIN_KEY", key).env("HTTP_PROXY", "http://127.0.0.1:9");
+    command.envs(variables.iter().copied());
     let output = command.stdin(Stdio::null()).output().expect("the program starts");
     let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
     let (out, err) = (text(output.stdout), text(output.stderr));
@@ -33,6 +44,16 @@ fn good(gateway: &Gateway, arguments: &[&str]) -> String {
     let (code, out, err) = room(gateway, ADMIN, arguments);
     assert_eq!((code, err.as_str()), (0, ""), "{arguments:?}");
     out
+}
+
+#[test]
+fn scripts_may_say_so_in_the_environment() {
+    let origin = Origin::start();
+    let gateway = held(&origin);
+    let told = |json| room_with(&gateway, VIEWER, &["list"], &[("ANTEROOM_JSON", json)]).1;
+    let answer: Value = serde_json::from_str(&told("1")).expect("the node's own answer");
+    assert_eq!(answer["rooms"][0]["event_id"], "sale", "{answer}");
+    assert!(told("0").starts_with("ROOM"), "a table");
 }
 
 #[test]

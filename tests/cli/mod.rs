@@ -105,6 +105,11 @@ fn help_fits_a_screen_and_wrong_usage_ends_with_64() {
         assert!(out.lines().count() <= 24, "{out}");
         assert!(out.lines().all(|line| line.chars().count() <= 100), "{out}");
     }
+    // What overrules a file is nowhere else to be found.
+    let (_, out, _) = run(&mut anteroom(&["serve", "--help"]));
+    for name in ["_ADMIN_LISTEN", "_ADMIN_API_KEY", "_METRICS_PORT"] {
+        assert!(out.contains(name), "{name}: {out}");
+    }
     let (code, out, _) = run(&mut anteroom(&["--version"]));
     assert_eq!((code, out), (0, format!("anteroom {}\n", env!("CARGO_PKG_VERSION"))));
     for arguments in [&["nonsense"][..], &["keygen", "--nonsense"], &["verify"]] {
@@ -142,6 +147,10 @@ fn keygen_makes_a_key_for_operators_with_its_hash() {
     let digest: String = Sha256::digest(&key).iter().map(|byte| format!("{byte:02x}")).collect();
     assert_eq!(hash, digest, "as sha256sum says");
     assert_ne!(made().0, key);
+    let (_, told, _) = run(anteroom(&["keygen"]).env("ANTEROOM_KEYGEN_ADMIN", "1"));
+    assert!(told.contains("key_hash "), "{told}");
+    let (_, told, _) = run(anteroom(&["keygen"]).env("ANTEROOM_KEYGEN_ADMIN", "0"));
+    assert!(!told.contains("key_hash "), "{told}");
     assert_eq!(run(&mut anteroom(&["keygen", "--admin", "--pass-key", "sale"])).0, 64);
 }
 
@@ -155,6 +164,9 @@ fn keygen_shows_the_pass_key_of_a_room() {
     assert_eq!(run(&mut anteroom(&arguments)), expected);
     assert_eq!(run(anteroom(&arguments[..3]).env("ANTEROOM_SIGNING_KEY", SECRET)), expected);
     assert_eq!(run(anteroom(&arguments[..3]).env("ANTEROOM_KEY_FILE", path)), expected);
+    let mut told = anteroom(&arguments[..1]);
+    told.env("ANTEROOM_KEYGEN_PASS_KEY", "sale").env("ANTEROOM_KEY_FILE", path);
+    assert_eq!(run(&mut told), expected);
 
     let (code, _, err) = run(&mut anteroom(&arguments[..3]));
     assert_eq!(code, 64);

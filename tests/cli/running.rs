@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use crate::support::log::Log;
 use crate::support::redis::RedisServer;
-use crate::support::{Origin, PATIENCE, Visitor, eventually};
+use crate::support::{Connection, Origin, PATIENCE, Request, Visitor, eventually};
 
 /// A program in a directory of its own; killed when it is dropped.
 struct Running {
@@ -104,6 +104,12 @@ fn the_demo_is_a_line_that_one_can_join_and_get_through() {
     let told =
         |lines: &[String]| lines.iter().any(|line| line.contains("  in line ")).then_some(());
     assert!(demo.log.wait_for(PATIENCE, told).is_some(), "it tells how it goes");
+    let operators = demo.address("Operators are answered at http://");
+    let key = demo.log.text();
+    let key = key.split_once("with the key ").and_then(|(_, rest)| rest.lines().next());
+    let rooms =
+        Request::get("/v1/rooms").with("Authorization", &format!("Bearer {}", key.expect("a key")));
+    assert_eq!(Connection::open(operators).ask(&rooms).status, 200, "the key is the key");
     let mut ann = Visitor::of(address);
     assert_eq!(ann.open("/").state().as_deref(), Some("waiting"));
     // Limits are real here, too: whoever asks more often than they are told to is not answered.

@@ -1,13 +1,13 @@
 //! The short way of plain requests: what an origin answers reaches its visitor whole, and nobody else.
 
-use std::io::{Read as _, Write as _};
+use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use crate::support::client::Missing;
-use crate::support::{Config, Gateway, PATIENCE, Request, eventually};
+use crate::support::{Config, Gateway, PATIENCE, Request};
 
 /// What a site says to a request, and whether it stays for another.
 type Said = (&'static [u8], bool);
@@ -43,6 +43,27 @@ impl Verbatim {
         let config = Config::new(&[self.address.to_string()]);
         // Everything but a path that nobody asks for.
         Gateway::start(config.room("sale", "paths = [\"/guarded\"]"))
+    }
+}
+
+/// Waits for a request, and reads its head.
+fn accept(listener: &TcpListener) -> TcpStream {
+    let (mut stream, _) = listener.accept().expect("a connection");
+    stream.set_read_timeout(Some(PATIENCE)).expect("a deadline");
+    let mut head = Vec::new();
+    let mut byte = [0; 1];
+    while !head.ends_with(b"\r\n\r\n") {
+        assert_eq!(stream.read(&mut byte).expect("a head"), 1, "a whole head");
+        head.push(byte[0]);
+    }
+    stream
+}
+
+/// Whether the gateway hangs up.
+fn is_closed(stream: &mut TcpStream) -> bool {
+    match stream.read(&mut [0; 1]) {
+        Ok(read) => read == 0,
+        Err(error) => error.kind() == ErrorKind::ConnectionReset,
     }
 }
 
@@ -159,6 +180,38 @@ fn a_connection_closed_while_idle_is_replaced() {
     assert!(heads.iter().all(|head| head.starts_with("GET / HTTP/1.1\r\n")), "{heads:?}");
 }
 
+/// The rest of an answer is nobody's, whatever ended it: its visitor, or the gateway's patience. It was given to whoever came
+/// next, if the request had said that it was its connection's last.
+#[test]
+fn the_rest_of_an_answer_that_was_cut_reaches_nobody() {
+    for (read_timeout, waits) in [("60s", false), ("300ms", true)] {
+        for last in ["close", "keep-alive"] {
+            let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+            let address = listener.local_addr().expect("an address");
+            let site = format!("health_interval = \"none\"\nread_timeout = \"{read_timeout}\"");
+            let config = Config::new(&[address.to_string()]).site(&site);
+            let gateway = Gateway::start(config.room("sale", "paths = [\"/guarded\"]"));
+            let mut ann = gateway.connect();
+            ann.send(&Request::get("/ann").with("Connection", last).bytes());
+            let mut cut = accept(&listener);
+            cut.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nten bytes.")
+                .expect("the gateway listens");
+            assert_eq!(ann.read_head().status, 200);
+            if waits {
+                let rest = ann.rest().expect("an end");
+                assert_eq!(rest, b"ten bytes.", "cut after {read_timeout}");
+            }
+            drop(ann);
+            assert!(is_closed(&mut cut), "kept, with {last}, {read_timeout}");
+            let _ = cut.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged");
+            let mut bob = gateway.connect();
+            bob.send(&Request::get("/bob").bytes());
+            accept(&listener).write_all(OK.0).expect("the gateway listens");
+            assert_eq!(bob.read().text(), "ok", "after {last}, {read_timeout}");
+        }
+    }
+}
+
 #[test]
 fn the_origin_hears_what_it_would_hear_the_long_way() {
     let site = Verbatim::new(&[OK]);
@@ -209,13 +262,7 @@ fn whoever_hangs_up_is_not_waited_for() {
     let gateway = site.gateway();
     let mut connection = gateway.connect();
     connection.send(&Request::get("/").bytes());
-    let (mut stream, _) = listener.accept().expect("the request");
-    stream.set_read_timeout(Some(PATIENCE)).expect("a deadline");
-    let mut head = [0; 1_024];
-    assert!(stream.read(&mut head).expect("a head") > 0);
+    let mut stream = accept(&listener);
     drop(connection);
-    let ended = eventually("the origin hears of it", || {
-        Some(stream.read(&mut head).unwrap_or(0)).filter(|read| *read == 0)
-    });
-    assert_eq!(ended, 0);
+    assert!(is_closed(&mut stream), "the origin hears of it");
 }

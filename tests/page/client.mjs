@@ -68,6 +68,43 @@ test('a join goes through a bad moment', () => using({}, async ({ line, queue })
   assert.equal(line.requests.length, 3);
 }));
 
+test('a join can be followed', () => using({}, async ({ line, queue, client }) => {
+  line.trouble.push((_, socket) => socket.destroy(), answer => answer(503, { error: { code: 'store_unavailable' } }, { 'retry-after': '1' }));
+  const seen = [];
+  const joined = await queue.joinEvent({ eventId: 'evt_123', onStatus: status => seen.push(status) });
+  assert.deepEqual(seen.map(status => [status.state, status.eventId]), ['joining', 'error', 'error', 'waiting'].map(state => [state, 'evt_123']));
+  assert.ok(seen.every(status => status instanceof client.QueueStatus));
+  assert.ok(seen[1].retrySeconds >= 5 && seen[2].retrySeconds >= 1 && seen[2].retrySeconds <= 1.5);
+  assert.equal(seen[2].error.status, 503);
+  assert.equal(seen[3], joined);
+}));
+
+test('headers of one\'s own go with every request', () => using({}, async ({ line, client }) => {
+  const headers = { Authorization: 'Bearer abc', 'X-App': 'shop 2.1' };
+  const queue = new client.QueueClient({ baseUrl: `${line.baseUrl}//`, deviceId: 'dev_abc123', headers });
+  const { queueId } = await queue.joinEvent({ eventId: 'evt_123' });
+  await queue.sendHeartbeat({ queueId });
+  await queue.onAdmitted({ queueId });
+  await queue.leave({ queueId });
+  assert.equal(new Set(line.requests.map(request => request.route)).size, 4);
+  for (const { route, headers } of line.requests) {
+    assert.deepEqual([headers.authorization, headers['x-app'], headers.accept], ['Bearer abc', 'shop 2.1', 'application/json'], route);
+  }
+}));
+
+test('where the server gives no pace, the interval counts', () => using({ poll: 0 }, async ({ queue }) => {
+  const { queueId } = await queue.joinEvent({ eventId: 'evt_123' });
+  for (const [options, pause] of [[{ pollInterval: 7000 }, 7000], [{}, 5000]]) {
+    delays.length = 0;
+    const stream = queue.listenStatus({ queueId, ...options });
+    await new Promise(resolve => {
+      let heard = 0;
+      const subscription = stream.listen(() => { if ((heard += 1) === 1) { subscription.cancel(); resolve(); } });
+    });
+    assert.ok(delays.includes(pause), `${pause} in ${delays}`);
+  }
+}));
+
 test('an arrival is asked about as told, and becomes a place with another ticket', () => using({}, async ({ line, queue }) => {
   const recorded = answer => answer(503, {
     error: { code: 'store_unavailable' }, queue_id: 'arrival', event_id: 'evt_123', status: 'provisional', next_poll_seconds: 3,

@@ -171,6 +171,17 @@ impl Gateway {
         prlimit(Some(self.process.id()), Resource::Fsize, limit).expect("the process is there");
     }
 
+    /// From now on it may open so many files more, and no others.
+    pub fn runs_out_of_files(&self, more: usize) {
+        let files = std::fs::read_dir(format!("/proc/{}/fd", self.pid())).expect("the process");
+        let number = |file: std::fs::DirEntry| file.file_name().to_string_lossy().parse().ok();
+        let open: Vec<u64> = files.flatten().filter_map(number).collect();
+        // The limit is one of numbers, and the lowest free one is taken.
+        let limit = (0..).filter(|number| !open.contains(number)).nth(more).expect("a number");
+        let limit = Rlimit { current: Some(limit), maximum: Some(limit) };
+        prlimit(Some(self.process.id()), Resource::Nofile, limit).expect("the process is there");
+    }
+
     /// Bytes of memory it holds.
     pub fn resident_bytes(&self) -> u64 {
         let path = format!("/proc/{}/status", self.pid());

@@ -97,6 +97,7 @@ pub(super) struct Shared {
     seen: Mutex<Vec<Seen>>,
     open: Mutex<Vec<TcpStream>>,
     accepted: AtomicUsize,
+    answering: AtomicUsize,
     stopping: AtomicBool,
     sick: AtomicBool,
 }
@@ -114,6 +115,7 @@ impl Origin {
             seen: Mutex::default(),
             open: Mutex::default(),
             accepted: AtomicUsize::new(0),
+            answering: AtomicUsize::new(0),
             stopping: AtomicBool::new(false),
             sick: AtomicBool::new(false),
         });
@@ -169,6 +171,11 @@ impl Origin {
     /// Connections it has accepted.
     pub fn accepted(&self) -> usize {
         self.shared.accepted.load(Ordering::SeqCst)
+    }
+
+    /// Answers it has not come to the end of.
+    pub fn answering(&self) -> usize {
+        self.shared.answering.load(Ordering::SeqCst)
     }
 
     /// Forgets what it has seen.
@@ -241,7 +248,10 @@ fn serve(stream: TcpStream, shared: &Shared) -> io::Result<()> {
         if let Some(problem) = &seen.problem {
             return site::refuse(&mut out, problem);
         }
-        if !site::answer(&seen, shared, &mut input, &mut out)? {
+        shared.answering.fetch_add(1, Ordering::SeqCst);
+        let stays = site::answer(&seen, shared, &mut input, &mut out);
+        shared.answering.fetch_sub(1, Ordering::SeqCst);
+        if !stays? {
             break;
         }
     }

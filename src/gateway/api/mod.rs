@@ -52,6 +52,7 @@ use std::time::Instant;
 use super::answer::Response;
 use super::head::{Client, Head};
 use super::live::Live;
+use crate::clock;
 
 /// The longest body a call takes: a join with the longest ids and metadata fills a fifth of it.
 pub const MAX_BODY: usize = 16 * 1_024;
@@ -103,6 +104,14 @@ impl Endpoint {
     fn takes(self, method: &str) -> bool {
         self.methods().split(", ").any(|one| one == method)
     }
+}
+
+/// That this node is well, for balancers.
+pub fn health() -> Response {
+    let mut json = json::Json::new();
+    json.text("status", "healthy");
+    json.moment("server_time", clock::now_ms());
+    Response::json(200, json.end())
 }
 
 /// Which call of the API a request is, if it is of the API: `queue/status`. Whether there is such a call is

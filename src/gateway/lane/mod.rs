@@ -16,9 +16,11 @@ pub mod pool;
 mod request;
 mod response;
 
+use std::future::poll_fn;
 use std::io;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use bytes::{Buf as _, BytesMut};
@@ -26,7 +28,7 @@ use bytes::{Buf as _, BytesMut};
 use pingora::time::timeout;
 use tokio::io::{AsyncRead as _, AsyncReadExt as _, AsyncWriteExt as _, ReadBuf};
 use tokio::net::TcpStream;
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep};
 
 pub use request::plain;
 use response::{Ending, Head};
@@ -34,7 +36,7 @@ use response::{Ending, Head};
 use super::answer::Shape;
 use super::chaperone::{Watch, accompany};
 use super::fence::Fence;
-use super::forward::Forward;
+use super::forward::{Admission, Forward};
 use crate::metrics::Failed;
 
 /// Read at once at most.
@@ -126,9 +128,8 @@ impl Lane<'_> {
             Err(_) => return Err(Trouble::Late),
         }
         loop {
-            let read =
-                self.unless_gone(timeout(read_timeout, server.tcp.read_buf(&mut server.buffer)));
-            match read.await.ok_or(Trouble::Gone)? {
+            let read = timeout(read_timeout, server.tcp.read_buf(&mut server.buffer));
+            match unless_gone(self.stream, read).await.ok_or(Trouble::Gone)? {
                 Ok(Ok(1..)) => {}
                 Ok(_) if server.buffer.is_empty() => return Err(Trouble::Silent),
                 Ok(_) => return Err(Trouble::Broken),
@@ -156,21 +157,15 @@ impl Lane<'_> {
 
     /// Passes an answer on; whether the server's connection may be used again.
     async fn answer(&mut self, server: &mut Server, head: Head) -> (Passed, bool) {
-        let mut watch = None;
-        if head.is_stream {
-            self.accompany(&mut watch);
-        }
         let mut written = Vec::with_capacity(head.length + 128);
         if head.write(&server.buffer, self.forward, self.shape, &mut written).await.is_err() {
             return (Passed::Failed(502), false);
         }
         server.buffer.advance(head.length);
-        let reusable = head.persists;
-        let passed = match self.body(server, head.ending, &written, watch).await {
-            Ok(()) if self.shape.persists => Passed::Kept,
-            _ => Passed::Closed,
-        };
-        let whole = matches!(passed, Passed::Kept) || !self.shape.persists;
+        let (reusable, is_stream) = (head.persists, head.is_stream);
+        let whole = self.body(server, head.ending, &written, is_stream).await.is_ok();
+        let passed = if whole && self.shape.persists { Passed::Kept } else { Passed::Closed };
+        // What is left of an answer that was cut would be the next visitor's.
         (passed, reusable && whole && server.buffer.is_empty())
     }
 
@@ -180,43 +175,43 @@ impl Lane<'_> {
         server: &mut Server,
         mut ending: Ending,
         head: &[u8],
-        mut watch: Option<Arc<Watch>>,
+        is_stream: bool,
     ) -> io::Result<()> {
-        let patience = self.patience;
-        timeout(patience, self.stream.write_all(head)).await.map_err(late)??;
         let read_timeout = self.forward.origin.settings().read_timeout;
+        let (stream, patience) = (&mut *self.stream, self.patience);
+        let mut over = pin!(over(self.forward.admission.as_ref(), is_stream));
+        timeout(patience, stream.write_all(head)).await.map_err(late)??;
         let began = Instant::now();
         loop {
             let part = ending.take(&server.buffer)?;
             if part.length > 0 {
-                self.write_part(&server.buffer[..part.length], &ending).await?;
+                let bytes = &server.buffer[..part.length];
+                let sent = timeout(patience, write_part(stream, bytes, &ending));
+                unless(over.as_mut(), sent).await?.map_err(late)??;
                 server.buffer.advance(part.length);
             }
             if part.last {
-                if ending.is_rewritten() {
-                    self.stream.write_all(b"0\r\n\r\n").await?;
-                }
-                return timeout(patience, self.stream.flush()).await.map_err(late)?;
+                let sent = timeout(patience, async {
+                    if ending.is_rewritten() {
+                        stream.write_all(b"0\r\n\r\n").await?;
+                    }
+                    stream.flush().await
+                });
+                return unless(over, sent).await?.map_err(late)?;
             }
-            if watch.is_none() && began.elapsed() > LONG {
-                self.accompany(&mut watch);
+            // Where neither end is ever waited for, nobody else looks.
+            if began.elapsed() > LONG && is_ready(over.as_mut()).await {
+                return Err(aborted());
             }
             server.buffer.reserve(READ);
             let read = match server.tcp.try_read_buf(&mut server.buffer) {
                 // There is nothing more for now: what there is goes out.
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    timeout(patience, self.stream.flush()).await.map_err(late)??;
+                    let sent = timeout(patience, stream.flush());
+                    unless(over.as_mut(), sent).await?.map_err(late)??;
                     let more = timeout(read_timeout, server.tcp.read_buf(&mut server.buffer));
-                    let over = watch.clone();
-                    let more = self.unless_gone(async {
-                        tokio::select! {
-                            biased;
-                            read = more => Some(read),
-                            () = closed(over) => None,
-                        }
-                    });
-                    let gone = || io::Error::from(io::ErrorKind::ConnectionAborted);
-                    more.await.flatten().ok_or_else(gone)?.map_err(late)??
+                    let more = unless_gone(stream, unless(over.as_mut(), more));
+                    more.await.ok_or_else(aborted)??.map_err(late)??
                 }
                 read => read?,
             };
@@ -226,41 +221,12 @@ impl Lane<'_> {
         }
     }
 
-    async fn write_part(&mut self, part: &[u8], ending: &Ending) -> io::Result<()> {
-        let patience = self.patience;
-        let sent = timeout(patience, async {
-            if ending.is_rewritten() {
-                self.stream.write_all(format!("{:x}\r\n", part.len()).as_bytes()).await?;
-                self.stream.write_all(part).await?;
-                return self.stream.write_all(b"\r\n").await;
-            }
-            self.stream.write_all(part).await
-        });
-        sent.await.map_err(late)?
-    }
-
     async fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
         let sent = timeout(self.patience, async {
             self.stream.write_all(bytes).await?;
             self.stream.flush().await
         });
         sent.await.map_err(late)?
-    }
-
-    /// Somebody stays with whoever stays long.
-    fn accompany(&self, watch: &mut Option<Arc<Watch>>) {
-        let Some(admission) = &self.forward.admission else { return };
-        let watch = watch.get_or_insert_default();
-        accompany(&admission.entrance, admission.proof, admission.admitted_ms, watch);
-    }
-
-    /// What comes of `work`, unless the visitor hangs up first. What they say meanwhile is the next request's, and kept.
-    async fn unless_gone<T>(&mut self, work: impl Future<Output = T>) -> Option<T> {
-        tokio::select! {
-            biased;
-            done = work => Some(done),
-            () = gone(self.stream) => None,
-        }
     }
 }
 
@@ -280,19 +246,61 @@ fn late<E>(_: E) -> io::Error {
     io::ErrorKind::TimedOut.into()
 }
 
+fn aborted() -> io::Error {
+    io::ErrorKind::ConnectionAborted.into()
+}
+
+async fn write_part(stream: &mut Fence, part: &[u8], ending: &Ending) -> io::Result<()> {
+    if ending.is_rewritten() {
+        stream.write_all(format!("{:x}\r\n", part.len()).as_bytes()).await?;
+        stream.write_all(part).await?;
+        return stream.write_all(b"\r\n").await;
+    }
+    stream.write_all(part).await
+}
+
+/// Until the visitor's time is over. Somebody stays with whoever stays long: from when it is first waited for, or a while later.
+async fn over(admission: Option<&Admission>, is_stream: bool) {
+    let Some(admission) = admission else { return std::future::pending().await };
+    if !is_stream {
+        sleep(LONG).await;
+    }
+    let watch = Arc::new(Watch::default());
+    accompany(&admission.entrance, admission.proof, admission.admitted_ms, &watch);
+    watch.closed().await;
+}
+
+/// What comes of `work`, unless the visitor's time is over first.
+async fn unless<T>(
+    over: Pin<&mut impl Future<Output = ()>>,
+    work: impl Future<Output = T>,
+) -> io::Result<T> {
+    tokio::select! {
+        biased;
+        done = work => Ok(done),
+        () = over => Err(aborted()),
+    }
+}
+
+/// Whether something has happened, as of now.
+async fn is_ready(mut what: Pin<&mut impl Future<Output = ()>>) -> bool {
+    poll_fn(|cx| Poll::Ready(what.as_mut().poll(cx).is_ready())).await
+}
+
+/// What comes of `work`, unless the visitor hangs up first. What they say meanwhile is the next request's, and kept.
+async fn unless_gone<T>(stream: &mut Fence, work: impl Future<Output = T>) -> Option<T> {
+    tokio::select! {
+        biased;
+        done = work => Some(done),
+        () = gone(stream) => None,
+    }
+}
+
 /// Until the visitor hangs up: behind a raised fence nothing else is heard.
 async fn gone(stream: &mut Fence) {
-    std::future::poll_fn(|cx| {
+    poll_fn(|cx| {
         let mut byte = [0; 1];
         Pin::new(&mut *stream).poll_read(cx, &mut ReadBuf::new(&mut byte)).map(drop)
     })
     .await;
-}
-
-/// Never, if nobody watches.
-async fn closed(watch: Option<Arc<Watch>>) {
-    match watch {
-        Some(watch) => watch.closed().await,
-        None => std::future::pending().await,
-    }
 }

@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use serde_json::json;
+
 use super::*;
 use crate::support::forge::{kind, number};
 use crate::support::{CutOff, Origin, Request};
@@ -66,6 +68,37 @@ fn only_a_page_has_an_arrival() {
     }
     assert_eq!(visitor.send(Request::get("/.anteroom/health")).status, 200, "for balancers");
     assert!(scene.origin.seen().is_empty());
+}
+
+/// The row of the API's table: 503, the store is not available.
+#[test]
+fn an_app_that_joins_is_told_so_and_has_its_arrival_signed() {
+    let mut scene = Scene::new(ROOM, "");
+    scene.lose(Manner::Refusing);
+    let app = scene.gateway.visitor();
+    let body = json!({ "event_id": "sale", "device_id": "d1" });
+    let answer = app.connect().ask(&Request::call("/.anteroom/v1/queue/join", &body));
+    assert_eq!((answer.status, answer.code().as_str()), (503, "store_unavailable"), "{answer:?}");
+    assert!((1..=5).contains(&retry_after(&answer)));
+    let said = answer.json();
+    assert_eq!((&said["status"], said.get("position")), (&"provisional".into(), None), "{said}");
+    let arrival = said["queue_id"].as_str().expect("an arrival").to_owned();
+    assert_eq!(kind(&arrival), "anteroom-provisional");
+    assert!(said["server_time"].is_string() && said["next_poll_seconds"].is_u64(), "{said}");
+    scene.find();
+    // It asks when it is told to, and has a place.
+    let until = Instant::now() + PATIENCE;
+    let placed = loop {
+        let target = format!("/.anteroom/v1/queue/status?queue_id={arrival}");
+        let answer = app.connect().ask(&Request::get(&target));
+        if answer.status == 200 {
+            break answer.json();
+        }
+        assert!(Instant::now() < until, "{answer:?}");
+        std::thread::sleep(Duration::from_secs(retry_after(&answer)));
+    };
+    assert_eq!((&placed["status"], &placed["position"]), (&"waiting".into(), &2.into()));
+    assert_eq!(kind(placed["queue_id"].as_str().expect("a ticket")), "anteroom-ticket");
 }
 
 #[test]

@@ -268,6 +268,36 @@ fn a_new_process_that_cannot_start_changes_nothing() {
     assert_eq!(bob.open("/").state().as_deref(), Some("waiting"));
 }
 
+/// Its file is good, and it holds the sockets already, when a name in it turns out to lead nowhere.
+#[test]
+fn a_new_process_that_fails_with_the_sockets_in_its_hands_changes_nothing() {
+    let origin = Origin::start();
+    let mut gateway = start(&origin);
+    let mut ann = Visitor::new(&gateway);
+    assert!(ann.open("/").is_from_origin());
+    let path = gateway.directory().join("anteroom.toml");
+    let good = std::fs::read_to_string(&path).expect("the file");
+    let server = origin.address().to_string();
+    std::fs::write(&path, good.replace(&server, "no-such.invalid:80")).expect("a file");
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_anteroom"));
+    command.args(["serve", "--upgrade", "-c"]).arg(&path).current_dir(gateway.directory());
+    let output = command.output().expect("it ends by itself");
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("no-such.invalid"), "{output:?}");
+    eventually("the old one heard of it", || {
+        gateway.log_contains("a process that would take over did not").then_some(())
+    });
+    assert!(ann.open("/").is_from_origin());
+    let mut bob = Visitor::new(&gateway);
+    assert_eq!(bob.open("/").state().as_deref(), Some("waiting"));
+    // And a better one may still come.
+    std::fs::write(&path, good).expect("a file");
+    let mut former = gateway.upgrade();
+    assert_eq!(former.wait().code(), Some(0), "{}", former.log().text());
+    assert!(ann.open("/").is_from_origin());
+    assert_eq!(bob.open("/").state().as_deref(), Some("waiting"));
+}
+
 #[test]
 fn where_nobody_is_to_be_relieved_it_simply_starts() {
     let origin = Origin::start();

@@ -40,6 +40,23 @@ fn beyond_the_bound_a_connection_is_told_so() {
 }
 
 #[test]
+fn when_files_run_out_whoever_comes_waits_and_whoever_is_there_is_served() {
+    let origin = Origin::start();
+    let gateway = Gateway::before(&origin).room("sale", "").start();
+    let health = Request::get("/.anteroom/health");
+    let mut held = gateway.connect();
+    assert_eq!(held.ask(&health).status, 200);
+    gateway.runs_out_of_files(5);
+    let mut crowd: Vec<Connection> = (0..64).map(|_| gateway.connect()).collect();
+    eventually("a warning", || gateway.log_contains("limit of open files").then_some(()));
+    assert_eq!(held.ask(&health).status, 200, "it goes on");
+    let mut last = crowd.pop().expect("somebody");
+    last.send(&health.bytes());
+    drop(crowd);
+    assert_eq!(last.read().status, 200, "as soon as there is a file again");
+}
+
+#[test]
 fn a_body_beyond_its_bound_is_refused() {
     let origin = Origin::start();
     let plan = Gateway::before(&origin).room("sale", "paths = [\"/x\"]");

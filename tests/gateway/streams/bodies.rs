@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use sha2::{Digest as _, Sha256};
 
+use crate::support::forge::expires;
 use crate::support::site::pattern;
 use crate::support::{Gateway, Origin, Request, Visitor, eventually};
 
@@ -131,5 +132,25 @@ fn a_long_response_ends_with_the_session() {
             "a response that came to its end, HTTP/2 {http2}"
         );
         assert!(began.elapsed() < Duration::from_secs(8), "{:?}", began.elapsed());
+    }
+}
+
+/// Whichever way it takes: the gateway has more than the visitor reads, and still notices.
+#[test]
+fn a_response_that_nobody_reads_ends_with_the_session() {
+    for way in ["keep-alive", "x-named"] {
+        let (origin, gateway, mut ann) = inside("");
+        let first = expires(&ann.token().expect("a pass").1);
+        // A pass is renewed the long way. A name in Connection is too much for the short one, too.
+        eventually("a pass that needs no renewal", || {
+            assert!(ann.fetch("/echo").is_from_origin());
+            ann.token().filter(|(_, token)| expires(token) > first)
+        });
+        let mut connection = gateway.connect();
+        let endless = Request::get("/stream?chunks=10000&bytes=100000").with("Connection", way);
+        connection.send(&ann.dress(endless).bytes());
+        assert_eq!(connection.read_head().status, 200);
+        assert!(ann.open("/command?c=revoke").is_from_origin());
+        eventually("the site may stop", || (origin.answering() == 0).then_some(()));
     }
 }

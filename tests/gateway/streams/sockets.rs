@@ -1,10 +1,10 @@
 //! WebSockets: through, only with a pass, and for as long as the session lasts.
 
-use std::net::{SocketAddr, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
 use crate::support::websocket::WebSocket;
-use crate::support::{Config, Gateway, Origin, Visitor, eventually};
+use crate::support::{Config, Gateway, Origin, Request, Visitor, eventually, tls};
 
 fn inside(room: &str) -> (Origin, Gateway, Visitor) {
     let origin = Origin::start();
@@ -37,6 +37,29 @@ fn a_websocket_goes_through_over_tls() {
         assert!(socket.echoes(text));
     }
     assert_eq!(origin.last().header("x-forwarded-proto"), Some("https"));
+}
+
+#[test]
+fn a_websocket_goes_through_to_a_server_with_a_certificate() {
+    let origin = Origin::start();
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    tls::write_pair(directory.path());
+    let front = tls::Front::before(origin.address(), directory.path());
+    let site = "tls = true\nsni = \"origin.shop.example\"\nhealth_interval = \"none\"\n\
+                read_timeout = \"1s\"";
+    let config = Config::new(&[front.address().to_string()]).site(site);
+    let config = config.room("sale", "max_active = 1");
+    let gateway = Gateway::start(config.trusting(&directory.path().join("cert.pem")));
+    let mut ann = Visitor::new(&gateway);
+    assert!(ann.open("/").is_from_origin());
+    for target in ["/ws", "/ws?now=1"] {
+        let mut socket = WebSocket::open(&ann, target).expect("a WebSocket");
+        for text in ["hello", "", &"long ".repeat(5_000)] {
+            assert!(socket.echoes(text), "{target}");
+        }
+        std::thread::sleep(Duration::from_secs(2));
+        assert!(socket.echoes("still here"), "{target}");
+    }
 }
 
 /// cloudflare/pingora#946: where the site's 101 is read before the end of the request's empty body, pingora alone takes
@@ -113,6 +136,61 @@ fn an_open_websocket_keeps_its_seat_though_nothing_is_said() {
     assert!(socket.echoes("still here"));
     drop(socket);
     bob.await_turn();
+}
+
+/// However short the deadlines are for whoever asks, and for whoever answers: these two are doing neither.
+#[test]
+fn silence_is_no_reason_to_close_it() {
+    let origin = Origin::start();
+    let gateway = Gateway::before(&origin)
+        .room("sale", "max_active = 1")
+        .site("health_interval = \"none\"\nread_timeout = \"1s\"")
+        .tables("[bounds]\nbody_timeout = \"1s\"")
+        .start();
+    let mut ann = Visitor::new(&gateway);
+    assert!(ann.open("/").is_from_origin());
+    let mut socket = WebSocket::open(&ann, "/ws").expect("a WebSocket");
+    assert!(socket.echoes("hello"));
+    std::thread::sleep(Duration::from_secs(3));
+    assert!(socket.echoes("still here"));
+}
+
+/// Before it is one, a WebSocket is a request like any other.
+#[test]
+fn a_site_that_does_not_agree_in_time_is_given_up() {
+    let deaf = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = deaf.local_addr().expect("an address");
+    let config = Config::new(&[address.to_string()])
+        .site("health_interval = \"none\"\nread_timeout = \"500ms\"")
+        .room("sale", "paths = [\"/guarded\"]");
+    let gateway = Gateway::start(config);
+    let began = Instant::now();
+    let refused = WebSocket::open(&Visitor::new(&gateway), "/ws").err().expect("no WebSocket");
+    assert_eq!(refused.status, 504, "{refused:?}");
+    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+    drop(deaf);
+}
+
+/// Only WebSockets: what an origin and a visitor agree on otherwise would be a tunnel through the gateway.
+#[test]
+fn nobody_upgrades_to_anything_else() {
+    let origin = Origin::start();
+    let gateway = Gateway::before(&origin).room("sale", "paths = [\"/guarded\"]").start();
+    let h2c = || {
+        Request::get("/echo")
+            .with("Upgrade", "h2c")
+            .with("HTTP2-Settings", "AAMAAABkAARAAAAAAAIAAAAA")
+    };
+    for connection in ["Upgrade, HTTP2-Settings", "Upgrade", "keep-alive", "close"] {
+        let answer = gateway.connect().ask(&h2c().with("Connection", connection));
+        assert!(answer.is_from_origin(), "{connection}: {answer:?}");
+        let seen = origin.last();
+        for gone in ["upgrade", "http2-settings"] {
+            assert_eq!(seen.header(gone), None, "{connection}: {seen:?}");
+        }
+        let said = seen.header("connection").unwrap_or_default().to_ascii_lowercase();
+        assert!(!said.contains("upgrade") && !said.contains("http2"), "{connection}: {said}");
+    }
 }
 
 #[test]

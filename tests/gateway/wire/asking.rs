@@ -30,6 +30,28 @@ fn a_status_has_every_field() {
     assert_eq!(head.status, 200);
 }
 
+/// A ticket in a query is a secret like any other, whatever goes wrong.
+#[test]
+fn no_ticket_in_a_query_is_ever_logged() {
+    let mut origin = Origin::start();
+    let plan = Gateway::before(&origin).room("sale", "mode = \"hold\"\npaths = [\"/guarded\"]");
+    let gateway = plan.tables("[log]\nlevel = \"debug\"").start();
+    let mine = ticket(&gateway, "mine");
+    assert_eq!(status(&gateway, &mine).status, 200);
+    let beat = format!("/.anteroom/v1/queue/heartbeat?queue_id={mine}");
+    assert_eq!(gateway.connect().ask(&Request::post(&beat, "{")).status, 400);
+    let mut cut = gateway.connect();
+    cut.send(&Request::new("POST", &beat).with("Content-Length", "100").bytes());
+    drop(cut);
+    origin.stop();
+    // The short way, and the long one.
+    let page = format!("/page?queue_id={mine}");
+    assert_eq!(gateway.connect().ask(&Request::get(&page)).status, 502);
+    assert_eq!(gateway.connect().ask(&Request::post(&page, "a=b")).status, 502);
+    eventually("the failure is logged", || gateway.log_contains("POST /page").then_some(()));
+    assert!(!gateway.log_contains(&mine), "{}", gateway.log().text());
+}
+
 #[test]
 fn a_heartbeat_says_when_the_next_is_due() {
     let (_origin, gateway) = room("mode = \"hold\"");

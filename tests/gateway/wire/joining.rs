@@ -225,6 +225,25 @@ fn limits_say_when_to_try_again() {
     }
 }
 
+/// Who has one address of IPv6 has as many as they like: the network counts.
+#[test]
+fn of_ipv6_a_whole_network_is_one_address() {
+    let origin = Origin::start();
+    let plan = Gateway::before(&origin).room("sale", "mode = \"hold\"");
+    let plan = plan.limits("join_per_address = \"2/m\"");
+    let gateway = plan.top("trusted_proxies = [\"127.0.0.0/8\"]").start();
+    let join = |address: &str| {
+        let body = json!({ "event_id": "sale", "device_id": address });
+        let request = Request::call("/.anteroom/v1/queue/join", &body);
+        gateway.connect().ask(&request.with("X-Forwarded-For", address)).status
+    };
+    assert_eq!(join("2001:db8:1:1::1"), 200);
+    assert_eq!(join("2001:db8:1:1:ffff::2"), 200);
+    assert_eq!(join("2001:db8:1:1:aaaa:bbbb:cccc:3"), 429, "the third of one network");
+    assert_eq!(join("2001:db8:1:2::1"), 200, "the first of the next");
+    assert_eq!([join("192.0.2.1"), join("192.0.2.2"), join("192.0.2.3")], [200; 3]);
+}
+
 #[test]
 fn a_navigation_over_its_limit_gets_a_page_without_a_number_that_tries_again() {
     use crate::support::Visitor;
@@ -254,6 +273,9 @@ fn the_short_name_joins_too() {
     let target = format!("/.anteroom/v1/status?queue_id={ticket}");
     assert_eq!(gateway.connect().ask(&Request::get(&target)).json()["position"], 2);
     assert_eq!(status(&gateway, &ticket).json()["position"], 2);
+    let bearer = Request::get("/.anteroom/v1/status");
+    let bearer = bearer.with("Authorization", &format!("Bearer {ticket}"));
+    assert_eq!(gateway.connect().ask(&bearer).json()["position"], 2);
 }
 
 #[test]
@@ -278,6 +300,14 @@ fn rooms_are_asked_on_their_own_hosts_and_all_of_them_at_the_apis() {
         assert_eq!(join("QUEUE.example:8080", "/v1/queue/join", room), 200, "{room}");
         assert_eq!(join("queue.example", here, room), 200, "{room}");
     }
+    // By their short names, too.
+    let body = json!({ "event_id": "gala", "device_id": "short" });
+    let ask = |request: Request| gateway.connect().ask(&request.host("queue.example"));
+    let joined = ask(Request::call("/v1/join", &body));
+    assert_eq!(joined.status, 200, "{joined:?}");
+    let bearer = format!("Bearer {}", joined.json()["queue_id"].as_str().expect("a ticket"));
+    let status = ask(Request::get("/v1/status").with("Authorization", &bearer));
+    assert_eq!(status.json()["event_id"], "gala", "{status:?}");
     assert!(origin.seen().is_empty());
     // Elsewhere `/v1` is the site's.
     let answer = gateway.connect().ask(&Request::get("/v1/queue/join").host("shop.example"));
