@@ -14,6 +14,7 @@ use super::line::{Visitor, find};
 use super::log;
 use super::refusal::{ErrorBody, Refusal, no_answer, no_visitor};
 use super::rooms::Room;
+use crate::gateway::chronicle;
 use crate::gateway::entrance::Entrance;
 use crate::line::{Command, Commanded, Done, Ending, Number};
 use crate::room::{Busy, Proof};
@@ -164,6 +165,10 @@ pub(super) async fn revoke(
         Done::Already => false,
         Done::Unknown | Done::Stale => return Err(no_visitor()),
     };
+    if revoked {
+        // Who it is only their ticket would say.
+        chronicle::changed(entrance, proof, || None, "expired", "revoked");
+    }
     let parameters = json!({ "number": number, "revoked": revoked });
     log::acted(room.caller(), Some(entrance.room.name()), "revoke", &parameters);
     let visitor = Visitor::of(entrance, &entrance.room.view(), number);

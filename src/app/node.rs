@@ -21,6 +21,7 @@ use super::timed::Timed;
 use crate::admin::{self, Admin};
 use crate::clock;
 use crate::config::{Keys, Plan};
+use crate::gateway::access::Access;
 use crate::gateway::api::{Meters, Streams};
 use crate::gateway::entrance::Entrance;
 use crate::gateway::gate::Gate;
@@ -29,6 +30,7 @@ use crate::gateway::live::Live;
 use crate::gateway::origin::{BadOrigin, MAX_TRIES, Origin};
 use crate::gateway::proxy::Proxy;
 use crate::gateway::route::Routes;
+use crate::gateway::scribe::Scribe;
 use crate::gateway::settings::{self, Settings};
 use crate::gateway::tls::Certificate;
 use crate::handover::Named;
@@ -108,6 +110,8 @@ pub struct Node {
     certificates: Certificates,
     /// Of all rooms, before and after a reload.
     crowd: Arc<Crowd>,
+    /// Whether no other node can share its rooms.
+    alone: bool,
     stop: watch::Sender<bool>,
     places: Arc<Semaphore>,
     connections: usize,
@@ -138,6 +142,8 @@ struct Hosted {
     driver: Arc<Task>,
     stats: Arc<Stats>,
     _sampler: Arc<Task>,
+    scribe: Arc<Scribe>,
+    _writing: Arc<Task>,
 }
 
 /// Something that goes on until nobody wants it any more.
@@ -259,7 +265,9 @@ impl Node {
         let store = Timed { store: opened.store, meter: metrics.store(kind) };
         let store: Arc<dyn Store> = Arc::new(store);
         let (none, crowd) = (HashMap::new(), Arc::new(Crowd::default()));
-        let (live, running) = live(&plan.gateway, &ring, &store, &metrics, &none, &crowd).await?;
+        let alone = kind != "redis";
+        let beside = (&crowd, alone);
+        let (live, running) = live(&plan.gateway, &ring, &store, &metrics, &none, beside).await?;
         let live = Arc::new(ArcSwap::from_pointee(live));
         let streams = Streams::new();
         let places = Arc::new(Semaphore::new(connections));
@@ -277,6 +285,7 @@ impl Node {
             secret: opened.secret,
             certificates,
             crowd,
+            alone,
             stop,
             places,
             connections,
@@ -372,8 +381,9 @@ impl Node {
             fresh.push((certificate, read));
         }
         let known = self.running().rooms.clone();
+        let beside = (&self.crowd, self.alone);
         let (live, running) =
-            live(&plan.gateway, &ring, &store, &self.metrics, &known, &self.crowd).await?;
+            live(&plan.gateway, &ring, &store, &self.metrics, &known, beside).await?;
         for (certificate, fresh) in fresh {
             certificate.replace(fresh);
         }
@@ -426,14 +436,15 @@ impl Node {
     }
 }
 
-/// A configuration, ready for use, and what goes on for it in the background. Rooms that are `known` stay.
+/// A configuration, ready for use, and what goes on for it in the background. Rooms that are `known` stay; `alone`:
+/// no other node can speak for them.
 async fn live(
     settings: &Settings,
     ring: &KeyRing,
     store: &Arc<dyn Store>,
     metrics: &Metrics,
     known: &HashMap<String, Hosted>,
-    crowd: &Arc<Crowd>,
+    (crowd, alone): (&Arc<Crowd>, bool),
 ) -> Result<(Live, Running), Failure> {
     let mut origins = HashMap::new();
     for (name, origin) in &settings.origins {
@@ -465,13 +476,16 @@ async fn live(
                 let driver = Arc::new(Task::spawn(drive(room.clone(), store.clone())));
                 let stats = Arc::new(Stats::new(metrics.room(name)));
                 let _sampler = Arc::new(Task::spawn(stats.clone().watch(room.clone())));
-                Hosted { room, offer, driver, stats, _sampler }
+                let scribe = Arc::new(Scribe::new(room.clone(), alone));
+                let _writing = Arc::new(Task::spawn(scribe.clone().write()));
+                Hosted { room, offer, driver, stats, _sampler, scribe, _writing }
             }
         };
         let polls = settings.bounds.polls_per_second;
         let entrance = Entrance::new(hosted.room.clone(), keys, room.clone(), polls, settings.loss);
-        let entrance = entrance.counted_by(hosted.stats.clone());
-        entrances.insert(name.clone(), Arc::new(entrance));
+        let entrance = Arc::new(entrance.counted_by(hosted.stats.clone()));
+        hosted.scribe.follow(entrance.clone());
+        entrances.insert(name.clone(), entrance);
         running.rooms.insert(name.clone(), hosted);
     }
     running.checks = origins.values().map(|origin| Task::spawn(origin.clone().watch())).collect();
@@ -485,6 +499,7 @@ async fn live(
         pages: Pages::new("", &Look::default()),
         bounds: settings.bounds,
         meters: Arc::new(Meters::new(metrics)),
+        access: Access::new(settings.access),
     };
     Ok((live, running))
 }

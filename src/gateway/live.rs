@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use ipnet::IpNet;
 
+use super::access::Access;
 use super::api::Meters;
 use super::entrance::Entrance;
 use super::head::{Client, Head, Peer};
@@ -33,6 +34,8 @@ pub struct Live {
     pub bounds: Bounds,
     /// What counts calls of the API.
     pub meters: Arc<Meters>,
+    /// Which requests are told of.
+    pub access: Access,
 }
 
 impl Live {

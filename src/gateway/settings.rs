@@ -41,6 +41,8 @@ pub struct Settings {
     pub bounds: Bounds,
     /// What becomes of visitors while the store is away.
     pub loss: Loss,
+    /// The share of requests that the log tells of, from 0, none, to 1, all.
+    pub access: f64,
 }
 
 /// What becomes of visitors while the store is away. Passes go on working whatever it says.

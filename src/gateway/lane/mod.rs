@@ -165,6 +165,7 @@ impl Lane<'_> {
             return (Passed::Failed(502), false);
         }
         server.buffer.advance(head.length);
+        self.forward.answered.0 = head.status;
         let reusable = head.persists;
         let passed = match self.body(server, head.ending, &written, watch).await {
             Ok(()) if self.shape.persists => Passed::Kept,
@@ -190,6 +191,7 @@ impl Lane<'_> {
             let part = ending.take(&server.buffer)?;
             if part.length > 0 {
                 self.write_part(&server.buffer[..part.length], &ending).await?;
+                self.forward.answered.1 += part.length as u64;
                 server.buffer.advance(part.length);
             }
             if part.last {
