@@ -59,3 +59,15 @@ fn filter(level: LogLevel) -> String {
     };
     format!("{OTHERS},anteroom={},{ACCESS}={}", level.name(), least.name())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_are_told_whatever_the_level() {
+        assert!(filter(LogLevel::Error).ends_with("anteroom=error,anteroom::access=info"));
+        assert!(filter(LogLevel::Warn).ends_with("anteroom=warn,anteroom::access=info"));
+        assert!(filter(LogLevel::Trace).ends_with("anteroom=trace,anteroom::access=trace"));
+    }
+}

@@ -5,7 +5,7 @@
 //! So it is told by one: the node that did the line's last [sweep](crate::line), which every view names. It tells what changed since its own
 //! last exchange, so nothing is missing where one node follows another, and what happened within that moment may be told by
 //! both: `upto` and `turns` show it. Before the first sweep of a new line every node tells. A node that ends while it is the one
-//! takes along what would be told until the next sweep, a third of `heartbeat_timeout` at most. All others tell the same at level
+//! takes along what would be told until the next sweep, half of `heartbeat_timeout` at most. All others tell the same at level
 //! debug. A store of one node's own has but one.
 //!
 //! What ended by somebody's word is told where it was said ([`chronicle::changed`](super::chronicle::changed)), and not again here.
@@ -83,14 +83,11 @@ impl Scribe {
 
     fn tell(&self, news: &[Arc<News>], known: &mut Known) {
         let Some(last) = news.last() else { return };
-        let (was, is) = (known.counts, *last.after.counts());
+        let is = *last.after.counts();
+        let was = known.before(news, is.epoch);
         let caught_up = known.caught_up;
         known.caught_up |= all_told(news);
         known.counts = is;
-        // Of a generation that is over nothing is told; that it is, its operator's line says.
-        if was.epoch != is.epoch {
-            return;
-        }
         let Some(entrance) = self.entrance.load_full() else { return };
         let first = self.alone || self.room.is_first(&is);
         called(&entrance, first, &was, &is);
@@ -99,6 +96,22 @@ impl Scribe {
             expired(&entrance, first, is.epoch, &ended);
         }
         missed(&entrance, first, (&was, &is), last.after.settings());
+    }
+}
+
+impl Known {
+    /// The counters that were told last. Of a generation that is over nothing more is told, and the next one counts from zero; what
+    /// was before this node came is no news.
+    fn before(&self, news: &[Arc<News>], epoch: u64) -> Counts {
+        if self.counts.epoch == epoch {
+            return self.counts;
+        }
+        let first =
+            news.iter().map(|news| news.after.counts()).find(|counts| counts.epoch == epoch);
+        match first.filter(|_| self.counts.epoch == 0) {
+            Some(first) => *first,
+            None => Counts { epoch, ..Counts::default() },
+        }
     }
 }
 
