@@ -222,6 +222,7 @@ impl Gate {
                         return Some(stream);
                     }
                     Passed::Closed => {
+                        drop(note);
                         hang_up(&mut stream).await;
                         return None;
                     }
