@@ -29,7 +29,7 @@ const LAST_ANSWERS: Duration = Duration::from_secs(2);
 /// # Errors
 /// What kept it from starting.
 pub fn serve(plan: Plan, upgrade: bool, source: Source) -> Result<ExitCode, Failure> {
-    crate::log::start(&plan.log);
+    let told = crate::log::start(&plan.log);
     let threads = plan.gateway.threads;
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     runtime.enable_all().thread_name("anteroom");
@@ -40,6 +40,7 @@ pub fn serve(plan: Plan, upgrade: bool, source: Source) -> Result<ExitCode, Fail
     let ran = runtime.block_on(run(plan, upgrade, source));
     // Whatever is still under way has had its time.
     runtime.shutdown_background();
+    drop(told);
     ran.map(|()| ExitCode::SUCCESS)
 }
 
@@ -51,7 +52,7 @@ async fn run(plan: Plan, upgrade: bool, source: Source) -> Result<(), Failure> {
         (Some(path), true) => match Predecessor::ask(path).await.map_err(Failure::Handover)? {
             Some((predecessor, sockets)) => (Some(predecessor), sockets),
             None => {
-                tracing::warn!(socket = %path.display(), "nobody to take over from: starting anew");
+                tracing::warn!(event = "node.alone", socket = %path.display(), "nobody to take over from: starting anew");
                 (None, Vec::new())
             }
         },

@@ -28,6 +28,13 @@ pub fn moment(unix_ms: u64) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
+/// `2024-01-15T10:23:45Z`, as text.
+pub fn second(unix_seconds: u64) -> String {
+    let mut out = Vec::new();
+    put_second(&mut out, unix_seconds);
+    String::from_utf8_lossy(&out).into_owned()
+}
+
 /// `2024-01-15T10:23:45Z`.
 pub fn put_second(out: &mut Vec<u8>, unix_seconds: u64) {
     put(out, unix_seconds);
@@ -81,12 +88,6 @@ pub fn put_padded(out: &mut Vec<u8>, number: u64, width: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn second(unix_seconds: u64) -> String {
-        let mut out = Vec::new();
-        put_second(&mut out, unix_seconds);
-        String::from_utf8(out).unwrap()
-    }
 
     #[test]
     fn known_times() {

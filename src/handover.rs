@@ -67,8 +67,13 @@ impl Heir {
             let Ok((mut stream, _)) = self.listener.accept().await else { continue };
             match timeout(PATIENCE, offer(&mut stream, sockets)).await {
                 Ok(Ok(())) => return Waiting { _stream: stream },
-                Ok(Err(error)) => tracing::warn!(%error, "a process that would take over did not"),
-                Err(_) => tracing::warn!("a process that would take over said nothing"),
+                Ok(Err(error)) => {
+                    tracing::warn!(event = "node.not_relieved", %error, "a process that would take over did not")
+                }
+                Err(_) => tracing::warn!(
+                    event = "node.not_relieved",
+                    "a process that would take over said nothing"
+                ),
             }
         }
     }

@@ -56,7 +56,7 @@ const STATUSES: [u16; 16] =
     [200, 202, 204, 400, 401, 403, 404, 405, 409, 410, 413, 415, 429, 431, 500, 503];
 
 /// What may be over a limit.
-const LIMITS: [&str; 6] = [
+pub(crate) const LIMITS: [&str; 6] = [
     "join_per_address",
     "join_per_device",
     "join_per_user",

@@ -186,6 +186,36 @@ fn gcd(one: u64, other: u64) -> u64 {
     }
 }
 
+/// `off`, `all`, or a percentage: `1%`, `0.1%`. A share of 1.
+///
+/// # Errors
+/// What to write instead, as the end of a sentence.
+pub fn share(text: &str) -> Result<f64, String> {
+    let how = "write \"off\", \"all\", or a percentage such as \"1%\" or \"0.1%\"";
+    match text {
+        "off" => return Ok(0.0),
+        "all" => return Ok(1.0),
+        _ => {}
+    }
+    let Some(number) = text.strip_suffix('%') else {
+        return Err(match decimal(text) {
+            Some(_) => no_percent(text),
+            None => how.to_owned(),
+        });
+    };
+    let Some((number, scale)) = decimal(number) else { return Err(how.to_owned()) };
+    let share = number as f64 / scale as f64 / 100.0;
+    if share > 1.0 {
+        return Err("there are no more than all. Write \"all\", or up to \"100%\"".to_owned());
+    }
+    Ok(share)
+}
+
+/// What is said about a share without its sign.
+pub(super) fn no_percent(number: &str) -> String {
+    format!("it has no unit. Write \"{number}%\" if percent are meant")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -225,6 +255,20 @@ mod tests {
         }
         assert!(rate("5").unwrap_err().contains("\"5/s\""));
         assert!(rate("0.1234567/s").is_err(), "finer than a line can tell apart");
+    }
+
+    #[test]
+    fn shares() {
+        for (text, share_of) in
+            [("off", 0.0), ("0%", 0.0), ("all", 1.0), ("100%", 1.0), ("50%", 0.5), ("0.1%", 0.001)]
+        {
+            assert_eq!(share(text), Ok(share_of), "{text}");
+        }
+        for bad in ["", "%", "1 %", "-1%", "some", "1/s", "0.1234567%"] {
+            assert!(share(bad).unwrap_err().starts_with("write"), "{bad}");
+        }
+        assert!(share("5").unwrap_err().contains("\"5%\""));
+        assert!(share("100.1%").unwrap_err().contains("100%"));
     }
 
     #[test]

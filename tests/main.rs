@@ -7,6 +7,7 @@ mod config;
 mod gateway;
 mod line;
 mod line_model;
+mod logs;
 mod model;
 mod nodes;
 mod page;

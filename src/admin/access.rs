@@ -230,7 +230,10 @@ fn caller(admin: &Admin, access: &Access, request: &Request) -> Result<Option<Ca
     let Some(sent) = request.headers().get(header::AUTHORIZATION) else { return Ok(None) };
     let address = request.extensions().get::<Peer>().map(|peer| peer.0);
     let address = address.unwrap_or(IpAddr::from([0, 0, 0, 0]));
-    admin.attempts.check(address).inspect_err(|_| admin.node.metrics.limited("admin"))?;
+    admin.attempts.check(address).inspect_err(|_| {
+        admin.node.metrics.limited("admin");
+        super::log::limited(address);
+    })?;
     let sent = sent.as_bytes();
     let (scheme, key) = sent.split_at_checked("bearer ".len()).unwrap_or((sent, b""));
     let found = access.find(key.trim_ascii()).filter(|_| scheme.eq_ignore_ascii_case(b"bearer "));

@@ -12,8 +12,10 @@ use super::line::{Visitor, find};
 use super::orders::order;
 use super::refusal::{ErrorBody, Refusal, no_visitor};
 use super::rooms::Room;
+use crate::gateway::chronicle;
 use crate::gateway::entrance::Entrance;
 use crate::line::{BOOST, Command, Commanded, Done, Mode, Number};
+use crate::room::Proof;
 
 /// As many as a line ever lets wait for one exchange.
 const MAX_RELEASE: u64 = 1_000_000;
@@ -155,6 +157,11 @@ pub(super) async fn revoke(
         Commanded::Ended(Done::Unknown | Done::Stale) => return Err(no_visitor()),
         _ => false,
     };
+    if revoked {
+        // Who it is only their ticket would say.
+        let proof = Proof { epoch: view.counts().epoch, number };
+        chronicle::changed(entrance, proof, || None, "expired", "revoked");
+    }
     let visitor = Visitor::of(entrance, &entrance.room.view(), number);
     Ok(Json(Revoked { revoked, visitor }))
 }

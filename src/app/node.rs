@@ -22,6 +22,7 @@ use super::timed::Timed;
 use crate::admin::{self, Admin};
 use crate::clock;
 use crate::config::{Keys, Plan};
+use crate::gateway::access::Access;
 use crate::gateway::api::{Meters, Streams};
 use crate::gateway::entrance::Entrance;
 use crate::gateway::gate::Gate;
@@ -30,6 +31,7 @@ use crate::gateway::live::Live;
 use crate::gateway::origin::{BadOrigin, MAX_TRIES, Origin};
 use crate::gateway::proxy::Proxy;
 use crate::gateway::route::Routes;
+use crate::gateway::scribe::Scribe;
 use crate::gateway::settings::{self, Settings};
 use crate::gateway::tls::Certificate;
 use crate::handover::Named;
@@ -152,6 +154,8 @@ struct Hosted {
     stats: Arc<Stats>,
     _sampler: Arc<Task>,
     _courier: Arc<Task>,
+    scribe: Arc<Scribe>,
+    _writing: Arc<Task>,
 }
 
 /// What every room of a node shares, whatever the configuration.
@@ -163,6 +167,8 @@ struct Shared {
     courier: Arc<Courier>,
     /// The node's own: it speaks to each room under a name that begins so.
     id: u128,
+    /// Whether no other node can share its rooms.
+    alone: bool,
 }
 
 /// Something that goes on until nobody wants it any more.
@@ -294,6 +300,7 @@ impl Node {
             metrics: metrics.clone(),
             crowd: Arc::default(),
             id: id.as_u128(),
+            alone: kind != "redis",
         };
         let (first, running) = self::live(&plan.gateway, &ring, &shared, &HashMap::new()).await?;
         live.store(Arc::new(first));
@@ -495,14 +502,15 @@ impl Node {
     }
 }
 
-/// A configuration, ready for use, and what goes on for it in the background. Rooms that are `known` stay.
+/// A configuration, ready for use, and what goes on for it in the background. Rooms that are `known` stay; `alone`:
+/// no other node can speak for them.
 async fn live(
     settings: &Settings,
     ring: &KeyRing,
     shared: &Shared,
     known: &HashMap<String, Hosted>,
 ) -> Result<(Live, Running), Failure> {
-    let Shared { store, metrics, crowd, courier, id } = shared;
+    let Shared { store, metrics, crowd, courier, id, alone } = shared;
     let mut origins = HashMap::new();
     for (name, origin) in &settings.origins {
         let origin = Origin::new(name, origin.clone()).await?.counted_by(metrics.origin(name));
@@ -535,13 +543,16 @@ async fn live(
                 let stats = Arc::new(Stats::new(metrics.room(name)));
                 let _sampler = Arc::new(Task::spawn(stats.clone().watch(room.clone())));
                 let _courier = Arc::new(Task::spawn(courier.clone().serve(room.clone())));
-                Hosted { room, offer, driver, stats, _sampler, _courier }
+                let scribe = Arc::new(Scribe::new(room.clone(), *alone));
+                let _writing = Arc::new(Task::spawn(scribe.clone().write()));
+                Hosted { room, offer, driver, stats, _sampler, _courier, scribe, _writing }
             }
         };
         let polls = settings.bounds.polls_per_second;
         let entrance = Entrance::new(hosted.room.clone(), keys, room.clone(), polls, settings.loss);
-        let entrance = entrance.counted_by(hosted.stats.clone());
-        entrances.insert(name.clone(), Arc::new(entrance));
+        let entrance = Arc::new(entrance.counted_by(hosted.stats.clone()));
+        hosted.scribe.follow(entrance.clone());
+        entrances.insert(name.clone(), entrance);
         running.rooms.insert(name.clone(), hosted);
     }
     running.checks = origins.values().map(|origin| Task::spawn(origin.clone().watch())).collect();
@@ -556,6 +567,7 @@ async fn live(
         bounds: settings.bounds,
         meters: Arc::new(Meters::new(metrics)),
         webhooks: Arc::new(settings.webhooks.clone()),
+        access: Access::new(settings.access),
     };
     Ok((live, running))
 }

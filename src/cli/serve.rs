@@ -38,7 +38,12 @@ impl Serve {
         };
         let _ = io::stderr().write_all(found.warned().as_bytes());
         let again = move || match self.source.plan(&environment) {
-            Ok(found) => Ok(found.plan),
+            Ok(found) => {
+                for warning in &found.warnings {
+                    tracing::warn!(event = "config.warned", %warning, "probably not meant so");
+                }
+                Ok(found.plan)
+            }
             Err(refused) => Err(refused.problems()),
         };
         let code = app::serve(found.plan, self.upgrade, Box::new(again)).map_err(Failure::App)?;

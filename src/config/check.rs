@@ -73,6 +73,7 @@ pub(super) fn check(
         bounds: check.bounds(&file.bounds),
         loss: check.loss(&file),
         webhooks: check.webhooks(&file),
+        access: file.log.access.as_ref().map_or(0.0, |access| access.value),
     };
     let log = LogSettings {
         level: file.log.level.as_ref().map_or(LogLevel::Info, |level| level.value),

@@ -85,6 +85,8 @@ pub(super) struct Store {
 pub(super) struct Log {
     pub(super) level: Option<Written<LogLevel>>,
     pub(super) format: Option<Written<LogFormat>>,
+    /// A share, from 0 to 1.
+    pub(super) access: Option<Written<f64>>,
 }
 
 /// `[sites."HOST"]`.
@@ -175,8 +177,7 @@ static STORE: Level = Level {
 const ON_LOSS: [(&str, OnLoss); 3] =
     [("hold", OnLoss::Hold), ("open", OnLoss::Open), ("closed", OnLoss::Closed)];
 
-static LOG: Level =
-    Level { name: "[log]", keys: &["level", "format"], later: &["access"], ..PLAIN };
+static LOG: Level = Level { name: "[log]", keys: &["level", "format", "access"], ..PLAIN };
 
 static SITE: Level = Level { name: "[sites.\"HOST\"]", keys: &["origin"], ..PLAIN };
 
@@ -311,6 +312,7 @@ impl Log {
         Log {
             level: log.word("level", &LogLevel::WORDS, &[]),
             format: log.word("format", &LogFormat::WORDS, &[]),
+            access: log.read("access", Node::share),
         }
     }
 }

@@ -155,6 +155,17 @@ impl<'a> Node<'a> {
         }
     }
 
+    /// A share of all, from 0 to 1: `"off"`, `"all"` or a percentage; `false` and `true` are the first two.
+    pub(super) fn share(&self) -> Option<f64> {
+        let what = "is not a share of the requests";
+        match self.value.get_ref() {
+            DeValue::Boolean(all) => Some(f64::from(u8::from(*all))),
+            DeValue::Integer(number) => self.refuse(what, text::no_percent(number.as_str())),
+            DeValue::Float(number) => self.refuse(what, text::no_percent(number.as_str())),
+            _ => self.parsed(what, text::share),
+        }
+    }
+
     /// A size in bytes.
     pub(super) fn bytes(&self) -> Option<u64> {
         match self.value.get_ref() {

@@ -7,6 +7,8 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use crate::metrics::Outcome;
+
 /// A header's value.
 type Value = Cow<'static, str>;
 
@@ -19,6 +21,8 @@ pub struct Response {
     pub headers: Vec<(&'static str, Value)>,
     /// All of it.
     pub body: Cow<'static, [u8]>,
+    /// What became of a request to a guarded page, if it was one. Not written; for the log.
+    pub outcome: Option<Outcome>,
 }
 
 impl Response {
@@ -33,7 +37,7 @@ impl Response {
         headers.push(("Cache-Control", "no-store, private".into()));
         headers.push(("Vary", "Cookie".into()));
         headers.push(("X-Content-Type-Options", "nosniff".into()));
-        Response { status, headers, body: body.into() }
+        Response { status, headers, body: body.into(), outcome: None }
     }
 
     /// A few words.
@@ -56,6 +60,12 @@ impl Response {
     pub fn with(mut self, name: &'static str, value: impl Into<Value>) -> Response {
         self.headers.push((name, value.into()));
         self
+    }
+
+    /// What it is to whoever asked for a guarded page.
+    #[must_use]
+    pub fn about(self, outcome: Outcome) -> Response {
+        Response { outcome: Some(outcome), ..self }
     }
 
     /// When to try again, in seconds.

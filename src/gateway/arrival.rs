@@ -7,6 +7,8 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use super::answer::Response;
+use super::api::join_limit;
+use super::chronicle::{self, Whose};
 use super::entrance::{Entrance, Identity};
 use super::loss::{self, Contact, Lost, Replay};
 use super::pace::chance;
@@ -80,7 +82,12 @@ impl Entrance {
 
     /// Counts and records the arrival of somebody who opens a page and can't be given a number now.
     pub fn record(&self, reader: &Reader, user: Option<&str>, wait_ms: Option<u64>) -> Response {
-        if let Err((_, retry_ms)) = self.count_arrival(reader.client.address, None, user) {
+        if let Err((subject, retry_ms)) = self.count_arrival(reader.client.address, None, user) {
+            let whose = match (subject, user) {
+                (Subject::User, Some(user)) => Whose::Named(user),
+                _ => Whose::Address(reader.client.address),
+            };
+            chronicle::limited(self, join_limit(subject), whose);
             return self.show(reader, Notice::Limited(retry_ms));
         }
         self.record_counted(reader, wait_ms)
@@ -89,7 +96,9 @@ impl Entrance {
     /// The same, of somebody who was counted when they came.
     pub fn record_counted(&self, reader: &Reader, wait_ms: Option<u64>) -> Response {
         let Some(nonce) = nonce() else { return self.show(reader, Notice::StoreLost) };
-        let ticket = self.arrive(nonce, &Identity::default());
+        let identity = Identity::default();
+        let ticket = self.arrive(nonce, &identity);
+        chronicle::arrived(self, &identity, None);
         let wait_ms = self.arrival_wait_ms(nonce, wait_ms);
         let answer = self.show(reader, Notice::Arrived(wait_ms));
         answer.with("Set-Cookie", self.jar.keep(&ticket, reader.client.secure))
@@ -144,5 +153,5 @@ impl Entrance {
 /// Unlike all others; `None`: the system has no randomness.
 pub fn nonce() -> Option<Key> {
     let mut nonce = Key::default();
-    getrandom::fill(&mut nonce).ok().map(|()| nonce)
+    getrandom::fill(&mut nonce).inspect_err(|error| chronicle::no_token(error)).ok().map(|()| nonce)
 }

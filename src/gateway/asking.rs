@@ -4,13 +4,13 @@
 //! [`decide`](super::decide)'s.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::time::{sleep, timeout};
 
 use super::answer::Response;
 use super::api;
+use super::chronicle::{self, Whose};
 use super::entrance::{Entrance, Identity};
 use super::forward::{Admission, Forward};
 use super::head::Client;
@@ -18,8 +18,7 @@ use super::intent::Intent;
 use super::origin::Origin;
 use super::settings::OnLoss;
 use super::show::{Notice, Reader};
-use crate::clock;
-use crate::line::{Claimed, Joined, Key, Refusal, Terms};
+use crate::line::{Claimed, Joined, Key, Refusal, Subject, Terms};
 use crate::metrics::Outcome as Counted;
 use crate::room::{Busy, Proof};
 
@@ -74,9 +73,10 @@ impl Asking {
     }
 
     async fn ask(&self) -> Outcome {
+        let began = Instant::now();
         match self.question {
-            Question::Join | Question::JoinAt(..) => self.join().await,
-            Question::Claim(proof) => self.claim(proof).await,
+            Question::Join | Question::JoinAt(..) => self.join(began).await,
+            Question::Claim(proof) => self.claim(proof, began).await,
         }
     }
 
@@ -102,7 +102,7 @@ impl Asking {
         }
     }
 
-    async fn join(&self) -> Outcome {
+    async fn join(&self, began: Instant) -> Outcome {
         let entrance = &self.entrance;
         let address = self.reader.client.address;
         let (keyed, identity) = match self.question {
@@ -113,7 +113,7 @@ impl Asking {
             _ => match entrance.newcomer(address, self.user.as_deref()) {
                 Ok(keyed) => (keyed, Identity::default()),
                 Err(retry_ms) => {
-                    entrance.stats.meters.limited("join_per_address");
+                    chronicle::limited(entrance, "join_per_address", Whose::Address(address));
                     return self.notice(Notice::Limited(retry_ms));
                 }
             },
@@ -122,21 +122,37 @@ impl Asking {
         match entrance.room.join_as(keyed, tag).await {
             Ok(Joined::Given { epoch, first, joined_ms, terms, .. }) => {
                 let proof = Proof { epoch, number: first };
+                let place = || entrance.room.view().position(first).unwrap_or(1);
+                let position = || if terms.is_some() { 0 } else { place() };
+                let user_id = self.user.as_deref().or(identity.user_id.as_deref());
+                let who = (identity.device_id.as_deref(), user_id);
+                chronicle::created(entrance, proof, who, position, began.elapsed(), None);
                 match terms {
-                    Some(terms) => self.enter(proof, &terms, identity),
+                    Some(terms) => {
+                        let pass = self.admission(proof, &terms, identity);
+                        pass.tell(began);
+                        self.enter(pass)
+                    }
                     None => self.wait(proof, joined_ms, &identity),
                 }
             }
             // Who shows an arrival twice, because the first answer was lost: they have a number already.
             Ok(Joined::Already { epoch, number, joined_ms, proven: true, .. }) => {
-                self.wait(Proof { epoch, number }, joined_ms, &identity)
+                let proof = Proof { epoch, number };
+                let device_id = identity.device_id.as_deref();
+                chronicle::reused(entrance, proof, device_id, began.elapsed());
+                self.wait(proof, joined_ms, &identity)
             }
             // The place of a device is not shown to whoever only names it.
             Ok(Joined::Already { .. }) => self.notice(Notice::Refused),
             Ok(Joined::Refused(Refusal::Full)) => self.notice(Notice::Full),
             Ok(Joined::Refused(Refusal::Closed)) => self.notice(Notice::Closed),
             Ok(Joined::Refused(Refusal::Limited { retry_ms, subject })) => {
-                entrance.stats.meters.limited(api::join_limit(subject));
+                let whose = match (subject, &self.user) {
+                    (Subject::User, Some(user)) => Whose::Named(user),
+                    _ => Whose::Address(address),
+                };
+                chronicle::limited(entrance, api::join_limit(subject), whose);
                 self.notice(Notice::Limited(retry_ms))
             }
             Err(Busy::Away) => self.alone(),
@@ -144,14 +160,19 @@ impl Asking {
         }
     }
 
-    async fn claim(&self, proof: Proof) -> Outcome {
+    async fn claim(&self, proof: Proof, began: Instant) -> Outcome {
         let entrance = &self.entrance;
         let identity = entrance.bound(self.identity.clone(), self.agent.as_deref());
+        let asked_ms = entrance.room.now_ms();
         match entrance.room.claim_as(proof, entrance.tag(&identity)).await {
             Ok(Claimed::Inside(terms)) => {
                 let now_ms = entrance.room.now_ms();
                 entrance.stats.entered(proof, self.joined_ms, &terms, now_ms);
-                self.enter(proof, &terms, self.identity.clone())
+                let pass = self.admission(proof, &terms, self.identity.clone());
+                if chronicle::is_entry(&terms, asked_ms) {
+                    pass.tell(began);
+                }
+                self.enter(pass)
             }
             Ok(Claimed::Waiting | Claimed::Admitted) => {
                 let view = entrance.room.view();
@@ -160,13 +181,13 @@ impl Asking {
             }
             Ok(Claimed::Over(reason)) => {
                 match self.reader.intent == Intent::Page && entrance.room.view().waiting() == 0 {
-                    true => self.join().await,
+                    true => self.join(began).await,
                     false => self.over(Notice::Over(reason)),
                 }
             }
             // Not of this line, after all.
             Ok(Claimed::Unknown | Claimed::Stale) => match self.reader.intent {
-                Intent::Page => self.join().await,
+                Intent::Page => self.join(began).await,
                 _ => self.over(Notice::Refused),
             },
             Err(Busy::Away) => self.alone(),
@@ -197,11 +218,14 @@ impl Asking {
         Outcome::Answer(answer.with("Set-Cookie", cookie))
     }
 
-    fn enter(&self, proof: Proof, terms: &Terms, identity: Identity) -> Outcome {
-        let (origin, client) = (self.origin.clone(), self.reader.client);
+    fn admission(&self, proof: Proof, terms: &Terms, identity: Identity) -> Admission {
         let identity = self.entrance.bound(identity, self.agent.as_deref());
         let admission = Admission::entered(&self.entrance, proof, terms, identity);
-        let admission = admission.by(self.user.clone(), self.app);
+        admission.by(self.user.clone(), self.app)
+    }
+
+    fn enter(&self, admission: Admission) -> Outcome {
+        let (origin, client) = (self.origin.clone(), self.reader.client);
         Outcome::Forward(Box::new(Forward::admitted(origin, client, admission)))
     }
 }
@@ -215,29 +239,13 @@ impl From<Busy> for Notice {
     }
 }
 
-/// Between two lines about requests that are let through for want of a store.
-const SELDOM_MS: u64 = 1_000;
-
-/// To the origin without a pass. Nobody counts them, so the log tells how many there were since the last line.
+/// To the origin without a pass.
 pub(super) fn let_through(
     entrance: &Entrance,
     origin: &Arc<Origin>,
     client: Client,
 ) -> Box<Forward> {
     entrance.count(Counted::Open);
-    static LAST_MS: AtomicU64 = AtomicU64::new(0);
-    static LET_THROUGH: AtomicU64 = AtomicU64::new(0);
-    let order = Ordering::Relaxed;
-    LET_THROUGH.fetch_add(1, order);
-    let (now_ms, last_ms) = (clock::now_ms(), LAST_MS.load(order));
-    let due = now_ms.abs_diff(last_ms) >= SELDOM_MS;
-    if due && LAST_MS.compare_exchange(last_ms, now_ms, order, order).is_ok() {
-        tracing::warn!(
-            event = "admission.open",
-            event_id = entrance.room.name(),
-            count = LET_THROUGH.swap(0, order),
-            "let through without a pass: the store is away, and on_loss is open"
-        );
-    }
+    chronicle::let_through(entrance);
     Box::new(Forward::open(origin.clone(), client))
 }

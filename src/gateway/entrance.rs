@@ -12,6 +12,7 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use serde::{Deserialize, Serialize};
 
+use super::chronicle::{self, Quiet};
 use super::cookie::Jar;
 use super::decide::Carried;
 use super::head::{Client, Head};
@@ -46,6 +47,8 @@ pub struct Entrance {
     pub(super) joins: Vec<(Subject, Limiter)>,
     /// What is counted about it, and what is remembered.
     pub stats: Arc<Stats>,
+    /// What is told of it, and not too often.
+    pub(super) quiet: Quiet,
     pub(super) polls_per_second: u32,
     pub(super) loss: Loss,
 }
@@ -89,6 +92,11 @@ impl Identity {
             class: if self.class.len() <= MAX_NAME { self.class } else { String::new() },
             bind: self.bind.filter(|bind| bind.len() <= MAX_NAME),
         }
+    }
+
+    /// Device and user.
+    pub fn names(&self) -> (Option<&str>, Option<&str>) {
+        (self.device_id.as_deref(), self.user_id.as_deref())
     }
 
     /// The class, by its name.
@@ -184,6 +192,7 @@ impl Entrance {
             by_ticket: Limiter::new(settings.limits.requests_per_ticket, Crowded::Free),
             joins: joins.collect(),
             stats: Stats::unread(room.name()),
+            quiet: Quiet::default(),
             room,
             keys,
             settings,
@@ -306,7 +315,11 @@ impl Entrance {
                 token = next;
             }
         }
-        (self.read_with(token, head, scratch), Some(token))
+        let held = self.read_with(token, head, scratch);
+        if matches!(held, Held::Nothing) {
+            chronicle::forged(self, token);
+        }
+        (held, Some(token))
     }
 
     /// The ticket of a number: the same join gives the same one, byte for byte.

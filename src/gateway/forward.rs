@@ -4,7 +4,7 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use http::HeaderValue;
 use http::header::{self, HeaderMap, HeaderName, InvalidHeaderValue};
@@ -15,6 +15,7 @@ use tokio::time::timeout;
 
 use super::answer::{Response, put_number};
 use super::api;
+use super::chronicle;
 use super::cookie::without_ours;
 use super::decide::AFTERGLOW_MS;
 use super::entrance::{Entrance, Identity};
@@ -23,7 +24,7 @@ use super::intent::Intent;
 use super::live::Live;
 use super::origin::Origin;
 use super::show::{self, Form, Reader};
-use crate::line::{Claimed, Ending, Terms};
+use crate::line::{Claimed, Done, Ending, Terms};
 use crate::metrics::{Failed, Outcome};
 use crate::page::Page;
 use crate::room::{Busy, Proof};
@@ -50,11 +51,13 @@ pub struct Forward {
     pub client: Client,
     /// With what right; `None` where none is needed.
     pub admission: Option<Admission>,
+    /// What the origin answered on the [short way](super::lane), and how many bytes of it went on. 0: nothing yet.
+    pub answered: (u16, u64),
 }
 
 impl Forward {
     /// The origin answered: told to whoever counts, and to the room's history.
-    pub fn answered(&self, status: u16, took: Duration) {
+    pub fn origin_answered(&self, status: u16, took: Duration) {
         self.origin.meter.answered(status, took);
         if let Some(admission) = &self.admission {
             admission.entrance.stats.origin_answered(status, took);
@@ -62,7 +65,7 @@ impl Forward {
     }
 
     /// The origin did not answer.
-    pub fn failed(&self, why: Failed) {
+    pub fn origin_failed(&self, why: Failed) {
         self.origin.meter.failed(why);
         if let Some(admission) = &self.admission {
             admission.entrance.stats.origin_failed();
@@ -153,7 +156,15 @@ impl Admission {
             self.token = self.entrance.pass(self.proof, &terms, &self.identity);
             self.expires_at = terms.expires_ms / 1_000;
             self.hand_out = true;
+            chronicle::renewed(&self.entrance, self.proof, &self.token, self.expires_at);
         }
+    }
+
+    /// Tells that somebody entered with it.
+    pub(super) fn tell(&self, began: Instant) {
+        let pass = (self.token.as_str(), self.expires_at);
+        let Admission { entrance, proof, identity, .. } = self;
+        chronicle::granted(entrance, *proof, identity, pass, began.elapsed());
     }
 
     /// What the visitor keeps: the pass.
@@ -168,13 +179,13 @@ impl Admission {
 impl Forward {
     /// Where no right is needed.
     pub fn open(origin: Arc<Origin>, client: Client) -> Forward {
-        Forward { origin, client, admission: None }
+        Forward { origin, client, admission: None, answered: (0, 0) }
     }
 
     /// By an admission.
     pub fn admitted(origin: Arc<Origin>, client: Client, admission: Admission) -> Forward {
         admission.entrance.count(Outcome::Admitted);
-        Forward { origin, client, admission: Some(admission) }
+        Forward { origin, client, admission: Some(admission), answered: (0, 0) }
     }
 
     /// Takes away from a request what its visitor has no business to say to an origin. Names are in lower case from here
@@ -327,7 +338,7 @@ impl Order {
             b"requeue" => Some(Order::Requeue),
             other => {
                 let command = String::from_utf8_lossy(other);
-                tracing::warn!(%command, "the origin sent an X-Anteroom-Command nobody knows");
+                tracing::warn!(event = "origin.command", %command, "the origin sent an X-Anteroom-Command nobody knows");
                 None
             }
         }
@@ -347,17 +358,22 @@ impl Admission {
     pub async fn obey(&mut self, order: Order) {
         let entrance = self.entrance.clone();
         let (room, proof) = (&entrance.room, self.proof);
-        let ended = match order {
+        let (why, status, reason) = match order {
             Order::Extend => {
                 if let Ok(claimed) = room.renew(proof, self.admitted_ms).await {
                     self.renewed(claimed);
                 }
                 return;
             }
-            Order::Complete => room.end(proof, Ending::Completed).await,
-            Order::Revoke => room.end(proof, Ending::Revoked).await,
-            Order::Requeue => room.end(proof, Ending::Left).await,
+            Order::Complete => (Ending::Completed, "completed", "completed"),
+            Order::Revoke => (Ending::Revoked, "expired", "revoked"),
+            Order::Requeue => (Ending::Left, "expired", "requeued"),
         };
+        let ended = room.end(proof, why).await;
+        if matches!(ended, Ok(Done::Freed) | Err(Busy::Away)) {
+            let device_id = || self.identity.device_id.clone();
+            chronicle::changed(&entrance, proof, device_id, status, reason);
+        }
         // While the store is away the line hears of it afterwards.
         let ended = matches!(ended, Ok(_) | Err(Busy::Away));
         if ended && order == Order::Complete {

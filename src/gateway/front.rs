@@ -11,6 +11,7 @@ use tokio::time::timeout;
 use super::answer::Response;
 use super::api;
 use super::asking::{Asking, PATIENCE, Question, let_through};
+use super::chronicle::{self, Whose};
 use super::decide::{Answer, Carried, Decision, Facts, decide};
 use super::entrance::{Entrance, Held};
 use super::forward::{Admission, Forward};
@@ -145,7 +146,8 @@ pub async fn rejoin(live: &Live, head: &impl Head, client: &Client, body: &[u8])
     }
 }
 
-fn is_ours(path: &str) -> bool {
+/// Whether a path is ours, and no site's.
+pub(super) fn is_ours(path: &str) -> bool {
     path.strip_prefix(OURS).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
@@ -216,10 +218,14 @@ fn guarded(
     }
     let reader = Reader::of(head, intent, client);
     if let Err(retry_ms) = entrance.limit(carried, &client, now_ms) {
-        entrance.stats.meters.limited(match carried {
-            Carried::Nothing => "requests_per_address",
-            _ => "requests_per_ticket",
-        });
+        let (limit, whose) = match (carried, carried.proof()) {
+            (_, Some(proof)) => ("requests_per_ticket", Whose::Place(proof)),
+            (Carried::Provisional { nonce, .. }, _) => {
+                ("requests_per_ticket", Whose::Arrival(nonce))
+            }
+            _ => ("requests_per_address", Whose::Address(client.address)),
+        };
+        chronicle::limited(entrance, limit, whose);
         return Verdict::Answer(entrance.show(&reader, Notice::Limited(retry_ms)));
     }
     let joined_ms = match carried {
@@ -265,6 +271,7 @@ fn guarded(
             return Verdict::Answer(match answer {
                 Answer::Waiting(proof) | Answer::Admitted(proof) => {
                     entrance.room.seen(proof);
+                    chronicle::heard(entrance, &view, proof);
                     entrance.show_place(&reader, &view, proof, joined_ms, false)
                 }
                 Answer::Over(reason) => entrance.show(&reader, Notice::Over(reason)),
@@ -274,6 +281,7 @@ fn guarded(
                 Answer::Lost(None) => entrance.show(&reader, Notice::StoreLost),
                 Answer::Lost(Some(proof)) => {
                     entrance.room.seen(proof);
+                    chronicle::heard(entrance, &view, proof);
                     entrance.show_last_place(&reader, &view, proof, joined_ms)
                 }
             });

@@ -26,6 +26,7 @@ use pingora::time::timeout;
 use tokio::io::{AsyncRead as _, AsyncReadExt as _, AsyncWriteExt as _, ReadBuf};
 use tokio::time::{Instant, sleep, sleep_until};
 
+use super::access::Note;
 use super::alarm::Alarm;
 use super::answer::{Response, Shape};
 use super::api::{self, Events, Streams};
@@ -69,6 +70,7 @@ struct Judged {
     upgrades: bool,
     shape: Shape,
     step: Step,
+    note: Option<Note>,
 }
 
 /// What is to be done, without borrowing from what was read.
@@ -146,6 +148,7 @@ impl Gate {
                         read = read_some(stream, unread) => matches!(read, Ok(1..)),
                         () = sleep_until(deadline) => {
                             let late = Refused(408, "The head of this request took too long.\n");
+                            self.live.load().access.unreadable(late.0);
                             refuse(stream, late).await;
                             return None;
                         }
@@ -157,6 +160,7 @@ impl Gate {
                 }
                 Err(refused) => refused,
             };
+            self.live.load().access.unreadable(refused.0);
             refuse(stream, refused).await;
             return None;
         }
@@ -173,7 +177,12 @@ impl Gate {
             return Err(Refused(431, "The head of this request is too large.\n"));
         }
         let live = self.live.load();
-        let step = match live.receive(&head, peer) {
+        let mut note = live.access.note(&head);
+        let verdict = live.receive(&head, peer);
+        if let Some(note) = &mut note {
+            note.judged(&live, &head, &verdict);
+        }
+        let step = match verdict {
             Verdict::Events(client) => match api::events(&live, &self.streams, &head, &client) {
                 Ok(events) => Step::Events(Box::new(events)),
                 Err(answer) => Step::Verdict(Verdict::Answer(answer)),
@@ -187,7 +196,7 @@ impl Gate {
         let persists = head.persists && head.body == Body::None && !*self.shutdown.borrow();
         let shape = Shape { head_only: head.method() == "HEAD", persists, old: head.old };
         let upgrades = head.get("upgrade").is_some();
-        Ok(Some(Judged { length: head.length, body: head.body, upgrades, shape, step }))
+        Ok(Some(Judged { length: head.length, body: head.body, upgrades, shape, step, note }))
     }
 
     /// Does what a request comes to. The connection comes back if it may be used again.
@@ -198,22 +207,29 @@ impl Gate {
         unread: &mut BytesMut,
         bounds: &Bounds,
     ) -> Option<Box<Fence>> {
-        let Judged { length, body, upgrades, shape, step } = judged;
+        let Judged { length, body, upgrades, shape, step, mut note } = judged;
         let handed = match step {
             Step::Plain(mut forward, request) => {
                 let request = request.as_slice();
-                match self.send(&mut stream, &mut forward, request, shape, unread, bounds).await {
+                let passed =
+                    self.send(&mut stream, &mut forward, request, shape, unread, bounds).await;
+                if let Some(note) = &mut note {
+                    note.answered(forward.answered.0, forward.answered.1);
+                }
+                match passed {
                     Passed::Kept => {
                         drop_front(unread, length);
                         return Some(stream);
                     }
                     Passed::Closed => {
+                        drop(note);
                         hang_up(&mut stream).await;
                         return None;
                     }
                     Passed::Failed(status) => {
                         let answer = self.explain(&forward, unread, bounds, status);
-                        return answer_with(stream, &answer, (length, body), shape, unread, bounds)
+                        let said = (&answer, note);
+                        return answer_with(stream, said, (length, body), shape, unread, bounds)
                             .await;
                     }
                     Passed::Untouched => Handed::Forward(forward),
@@ -221,17 +237,28 @@ impl Gate {
             }
             Step::Verdict(Verdict::Forward(forward)) => Handed::Forward(forward),
             Step::Verdict(Verdict::Answer(answer)) => {
-                return answer_with(stream, &answer, (length, body), shape, unread, bounds).await;
+                let said = (&answer, note);
+                return answer_with(stream, said, (length, body), shape, unread, bounds).await;
             }
-            Step::Verdict(Verdict::Ask(asking)) => match Box::pin(asking.outcome()).await {
-                Outcome::Answer(answer) => {
-                    return answer_with(stream, &answer, (length, body), shape, unread, bounds)
-                        .await;
+            Step::Verdict(Verdict::Ask(asking)) => {
+                let outcome = Box::pin(asking.outcome()).await;
+                if let Some(note) = &mut note {
+                    note.decided(&outcome);
                 }
-                Outcome::Forward(forward) => Handed::Forward(forward),
-            },
+                match outcome {
+                    Outcome::Answer(answer) => {
+                        let said = (&answer, note);
+                        return answer_with(stream, said, (length, body), shape, unread, bounds)
+                            .await;
+                    }
+                    Outcome::Forward(forward) => Handed::Forward(forward),
+                }
+            }
             Step::Verdict(Verdict::Call(endpoint, client)) => Handed::Call(endpoint, client),
             Step::Events(events) => {
+                if let Some(note) = &mut note {
+                    note.answered(200, 0);
+                }
                 Box::pin(tell(&mut stream, *events, shape, self.shutdown.clone())).await;
                 return None;
             }
@@ -239,9 +266,10 @@ impl Gate {
             Step::Verdict(Verdict::Events(_)) => return None,
         };
         if let Some(refusal) = too_large(&handed, body, bounds) {
-            return answer_with(stream, &refusal, (length, body), shape, unread, bounds).await;
+            let said = (&refusal, note);
+            return answer_with(stream, said, (length, body), shape, unread, bounds).await;
         }
-        self.hand_on(stream, handed, length, (body, upgrades), unread, bounds).await
+        self.hand_on(stream, (handed, note), length, (body, upgrades), unread, bounds).await
     }
 
     /// The short way. What comes early stays with what is not used yet.
@@ -275,7 +303,7 @@ impl Gate {
     async fn hand_on(
         &self,
         mut stream: Box<Fence>,
-        handed: Handed,
+        (handed, note): (Handed, Option<Note>),
         length: usize,
         (body, upgrades): (Body, bool),
         unread: &mut BytesMut,
@@ -294,7 +322,7 @@ impl Gate {
         let ServerSession::H1(http1) = &mut session else { return None };
         http1.set_pipelined_prefix(std::mem::take(unread));
         let watch = Arc::new(Watch::default());
-        session.set_connection_user_context(Some(Box::new((handed, watch.clone()))));
+        session.set_connection_user_context(Some(Box::new((handed, watch.clone(), note))));
         let reused = tokio::select! {
             biased;
             reused = self.proxy.process_new_http(session, &self.shutdown) => reused,
@@ -344,13 +372,17 @@ async fn first_bytes(
 
 async fn answer_with(
     mut stream: Box<Fence>,
-    answer: &Response,
+    (answer, mut note): (&Response, Option<Note>),
     (length, body): (usize, Body),
     shape: Shape,
     unread: &mut BytesMut,
     bounds: &Bounds,
 ) -> Option<Box<Fence>> {
     respond(&mut stream, answer, shape, bounds.body_timeout).await.ok()?;
+    if let Some(note) = &mut note {
+        note.answered(answer.status, if shape.head_only { 0 } else { answer.body.len() as u64 });
+    }
+    drop(note);
     if shape.persists {
         drop_front(unread, length);
         return Some(stream);

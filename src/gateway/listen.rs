@@ -77,7 +77,7 @@ impl Porter {
             match accepted {
                 Ok((tcp, peer)) => self.take(tcp, peer, tls.as_ref()),
                 Err(error) if is_exhausted(&error) => {
-                    tracing::warn!(%error, "no connection can be accepted: raise the limit of open files");
+                    tracing::warn!(event = "node.exhausted", %error, "no connection can be accepted: raise the limit of open files");
                     sleep(BREATH).await;
                 }
                 // The visitor was gone before we came: nobody's fault.

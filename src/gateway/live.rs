@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use ipnet::IpNet;
 
+use super::access::Access;
 use super::api::Meters;
 use super::entrance::Entrance;
 use super::head::{Client, Head, Peer};
@@ -37,6 +38,8 @@ pub struct Live {
     pub meters: Arc<Meters>,
     /// Where letters may go.
     pub webhooks: Arc<webhook::Rules>,
+    /// Which requests are told of.
+    pub access: Access,
 }
 
 impl Live {
@@ -52,6 +55,7 @@ impl Live {
             bounds: Bounds::default(),
             meters: Arc::new(Meters::new(metrics)),
             webhooks: Arc::default(),
+            access: Access::default(),
         }
     }
 

@@ -21,6 +21,7 @@ use pingora::{Error, ErrorSource, ErrorType, Result};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
+use super::access::Note;
 use super::answer::{Response, with_date};
 use super::api::{self, Streams};
 use super::asking::Outcome;
@@ -83,6 +84,8 @@ pub struct Ctx {
     accompanied: bool,
     /// Of a body over HTTP/2.
     progress: Option<Arc<Progress>>,
+    /// Where requests are told of.
+    note: Option<Note>,
 }
 
 impl Ctx {
@@ -112,7 +115,11 @@ impl Proxy {
     }
 
     /// Judges a request that came by HTTP/2. `None`: it was answered.
-    async fn judge(&self, session: &mut Session) -> Result<Option<Handed>> {
+    async fn judge(
+        &self,
+        session: &mut Session,
+        note: &mut Option<Note>,
+    ) -> Result<Option<Handed>> {
         let live = self.live.load_full();
         // HTTP/2 knows no other deadline for a reader that does not read.
         session.set_write_timeout(Some(live.bounds.body_timeout));
@@ -124,18 +131,30 @@ impl Proxy {
         let request = match head.and_then(|head| head.within(live.bounds.header_lines)) {
             Ok(request) => request,
             Err(Refused(status, why)) => {
+                live.access.unreadable(status);
                 respond(session, &Response::plain(status, why)).await?;
                 return Ok(None);
             }
         };
-        let answer = match live.receive(&request, Peer { address, secure: true }) {
+        let verdict = live.receive(&request, Peer { address, secure: true });
+        *note = live.access.note(&request);
+        if let Some(note) = note {
+            note.judged(&live, &request, &verdict);
+        }
+        let answer = match verdict {
             Verdict::Answer(answer) => answer,
             Verdict::Forward(forward) => return Ok(Some(Handed::Forward(forward))),
             Verdict::Call(endpoint, client) => return Ok(Some(Handed::Call(endpoint, client))),
-            Verdict::Ask(asking) => match asking.outcome().await {
-                Outcome::Answer(answer) => answer,
-                Outcome::Forward(forward) => return Ok(Some(Handed::Forward(forward))),
-            },
+            Verdict::Ask(asking) => {
+                let outcome = asking.outcome().await;
+                if let Some(note) = note {
+                    note.decided(&outcome);
+                }
+                match outcome {
+                    Outcome::Answer(answer) => answer,
+                    Outcome::Forward(forward) => return Ok(Some(Handed::Forward(forward))),
+                }
+            }
             Verdict::Events(client) => match api::events(&live, &self.streams, &request, &client) {
                 Err(answer) => answer,
                 Ok(events) => {
@@ -201,9 +220,9 @@ impl ProxyHttp for Proxy {
         ctx: &mut Ctx,
         with: Box<dyn Any + Send + Sync>,
     ) {
-        if let Ok(handed) = with.downcast::<(Handed, Arc<Watch>)>() {
-            let (handed, watch) = *handed;
-            (ctx.handed, ctx.watch) = (Some(handed), Some(watch));
+        if let Ok(handed) = with.downcast::<(Handed, Arc<Watch>, Option<Note>)>() {
+            let (handed, watch, note) = *handed;
+            (ctx.handed, ctx.watch, ctx.note) = (Some(handed), Some(watch), note);
         }
     }
 
@@ -211,7 +230,7 @@ impl ProxyHttp for Proxy {
     // to wait for, and is made for every request.
     async fn request_filter(&self, session: &mut Session, ctx: &mut Ctx) -> Result<bool> {
         if ctx.handed.is_none() {
-            ctx.handed = Box::pin(self.judge(session)).await?;
+            ctx.handed = Box::pin(self.judge(session, &mut ctx.note)).await?;
         }
         match &mut ctx.handed {
             None => return Ok(true),
@@ -298,7 +317,7 @@ impl ProxyHttp for Proxy {
         }
         let asked = ctx.asked.take();
         if let (Some(asked), Some(forward)) = (asked, ctx.forward()) {
-            forward.answered(status, asked.elapsed());
+            forward.origin_answered(status, asked.elapsed());
         }
         let order = Order::of(response);
         let renewal = ctx.renewal.take();
@@ -371,7 +390,7 @@ impl ProxyHttp for Proxy {
         if let Some(failed) = failed_by(error)
             && let Some(forward) = ctx.forward()
         {
-            forward.failed(failed);
+            forward.origin_failed(failed);
         }
         let untold = session.response_written().is_none();
         if status > 0 && untold {
@@ -385,6 +404,14 @@ impl ProxyHttp for Proxy {
             let _ = respond(session, &answer).await;
         }
         FailToProxy { error_code: status, can_reuse_downstream: false }
+    }
+
+    async fn logging(&self, session: &mut Session, _: Option<&Error>, ctx: &mut Ctx) {
+        if let Some(note) = &mut ctx.note {
+            let written = session.response_written();
+            let status = written.map_or(0, |response| response.status.as_u16());
+            note.answered(status, session.body_bytes_sent() as u64);
+        }
     }
 
     /// Visitors who leave are no errors of ours; a failing origin is one line.

@@ -44,6 +44,8 @@ pub struct Settings {
     pub loss: Loss,
     /// Where letters may go.
     pub webhooks: webhook::Rules,
+    /// The share of requests that the log tells of, from 0, none, to 1, all.
+    pub access: f64,
 }
 
 /// What becomes of visitors while the store is away. Passes go on working whatever it says.

@@ -113,12 +113,16 @@ impl Entrance {
         self.count(Outcome::Waiting);
         let status = refusing(self.settings.queued_status);
         let answer = match reader.form {
-            Form::Html => return self.place_page(reader, view, (proof, joined_ms), fresh, false),
+            Form::Html => {
+                let page = self.place_page(reader, view, (proof, joined_ms), fresh, false);
+                return page.about(Outcome::Waiting);
+            }
             Form::Json => Response::json(status, api::place(self, view, proof, joined_ms, None)),
             Form::Plain => Response::plain(status, "There is a line. It is not your turn yet.\n"),
         };
         let (position, now_ms) = (view.position(proof.number), self.room.now_ms());
-        answer.retry_after(self.pause(view, proof.number, position, now_ms).as_secs().max(1))
+        let pause = self.pause(view, proof.number, position, now_ms);
+        answer.retry_after(pause.as_secs().max(1)).about(Outcome::Waiting)
     }
 
     fn place_page(
@@ -169,11 +173,13 @@ impl Entrance {
             Form::Html if reader.intent == Intent::Frame => self.show(reader, Notice::Frame),
             Form::Html => {
                 self.count(Outcome::Waiting);
-                self.place_page(reader, view, (proof, joined_ms), false, true)
+                let page = self.place_page(reader, view, (proof, joined_ms), false, true);
+                page.about(Outcome::Waiting)
             }
             Form::Json => {
                 self.count(Outcome::Waiting);
-                api::last_place(self, view, proof, Some(joined_ms), None)
+                let place = api::last_place(self, view, proof, Some(joined_ms), None);
+                place.about(Outcome::Waiting)
             }
             Form::Plain => self.show(reader, Notice::StoreLost),
         }
@@ -181,11 +187,12 @@ impl Entrance {
 
     /// Anything else.
     pub fn show(&self, reader: &Reader, notice: Notice) -> Response {
-        self.count(match notice {
+        let outcome = match notice {
             Notice::Limited(_) => Outcome::Limited,
             Notice::StoreLost | Notice::Arrived(_) => Outcome::Lost,
             _ => Outcome::Refused,
-        });
+        };
+        self.count(outcome);
         let queued = self.settings.queued_status;
         let to = reader.to.as_str();
         let wait = |ms: u64| ms.div_ceil(1_000).max(1);
@@ -236,7 +243,7 @@ impl Entrance {
             Form::Json => api::error(refusing(status), code, said),
             Form::Plain => Response::plain(refusing(status), said),
         };
-        answer.retry_after(retry.unwrap_or(SOON))
+        answer.retry_after(retry.unwrap_or(SOON)).about(outcome)
     }
 }
 

@@ -67,7 +67,8 @@ impl Outcome {
         Outcome::Open,
     ];
 
-    pub(super) fn name(self) -> &'static str {
+    /// Its name, in metrics and in the log.
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Outcome::Admitted => "admitted",
             Outcome::Waiting => "waiting",

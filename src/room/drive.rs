@@ -141,7 +141,7 @@ impl Room {
             let error = match asked {
                 Ok(Ok(reply)) => return Some(reply),
                 Ok(Err(error @ (StoreError::Room { .. } | StoreError::Batch(_)))) => {
-                    tracing::error!(event_id = self.name, %error, "a batch was refused and is dropped");
+                    tracing::error!(event = "store.refused", event_id = self.name, %error, "a batch was refused and is dropped");
                     return None;
                 }
                 Ok(Err(error)) => {
@@ -150,7 +150,12 @@ impl Room {
                 }
                 Err(_) => format!("no answer in {} ms", DEADLINE.as_millis()),
             };
-            tracing::debug!(event_id = self.name, error, "the store did not answer");
+            tracing::debug!(
+                event = "store.silent",
+                event_id = self.name,
+                error,
+                "the store did not answer"
+            );
             failures += 1;
             if failures >= FAILURES {
                 self.lose(since, &error, outgrown, said);

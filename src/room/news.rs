@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::sync::broadcast;
 
 use super::Room;
-use crate::line::{Ending, Number, Reply, View};
+use crate::line::{Counts, Ending, Number, Reply, View};
 
 /// Exchanges kept for a listener that is slow: more than a second of them. What they share is held once.
 pub(super) const KEPT: usize = 256;
@@ -41,6 +41,12 @@ impl Room {
     /// The store's clock minus this node's, in milliseconds.
     pub fn clock_offset_ms(&self) -> i64 {
         self.ahead_ms.load(Ordering::Relaxed)
+    }
+
+    /// Whether, of all nodes that speak for this room, this is the one that tells what they all see: it did the last sweep, or
+    /// nobody has done one yet, or there is nobody else.
+    pub fn is_first(&self, counts: &Counts) -> bool {
+        counts.swept_by == self.node || counts.swept_by == 0 || counts.nodes <= 1
     }
 
     pub(super) fn note_heard(&self) {

@@ -75,10 +75,11 @@ impl Embedded {
             writer.snapshot(true).map_err(failed)?;
         }
         tracing::info!(
+            event = "store.opened",
             store = %path.display(),
             rooms = recovery.rooms,
             replayed,
-            took_ms = recovery.took.as_millis(),
+            duration_ms = recovery.took.as_millis() as u64,
             "store opened"
         );
 
@@ -187,7 +188,7 @@ impl Store for Embedded {
 impl Drop for Embedded {
     fn drop(&mut self) {
         if let Err(error) = self.stop() {
-            tracing::error!(%error, "the store did not stop cleanly");
+            tracing::error!(event = "store.unclean", %error, "the store did not stop cleanly");
         }
     }
 }

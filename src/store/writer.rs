@@ -105,7 +105,12 @@ impl Writer {
             Err(why) => why,
         };
         let path = self.file.path.display().to_string();
-        tracing::error!(store = path, why, "the store stopped at a failed write");
+        tracing::error!(
+            event = "store.failed",
+            store = path,
+            why,
+            "the store stopped at a failed write"
+        );
         drop(self); // lets go of the file
         let failed = || StoreError::Failed { why: why.clone() };
         for held in unconfirmed {

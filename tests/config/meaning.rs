@@ -61,6 +61,7 @@ fn the_defaults_are_those_that_were_promised() {
     assert_eq!(gateway.grace, Duration::from_secs(30));
     assert_eq!(gateway.bounds, Bounds::default());
     assert_eq!(gateway.loss, Loss { on_loss: OnLoss::Hold, open_after: None });
+    assert_eq!(gateway.access, 0.0);
     let servers = vec!["127.0.0.1:3000".to_owned()];
     assert_eq!(gateway.origins["shop"], Origin { servers, ..Origin::default() });
 
@@ -112,6 +113,7 @@ fn the_manual_says_the_same() {
     assert_eq!(manual.gateway.grace, minimal.gateway.grace);
     assert_eq!(manual.gateway.bounds, minimal.gateway.bounds);
     assert_eq!((manual.store, manual.log), (minimal.store, minimal.log));
+    assert_eq!(manual.gateway.access, minimal.gateway.access);
     assert_eq!(manual.admin.listen, minimal.admin.listen);
     assert_eq!(manual.admin.metrics_public, minimal.admin.metrics_public);
     assert_eq!(manual.metrics, minimal.metrics);

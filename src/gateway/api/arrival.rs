@@ -8,19 +8,20 @@ use std::time::{Duration, Instant};
 
 use tokio::time::sleep;
 
+use super::Response;
 use super::asker::{Asker, Caller};
 use super::error::{put_store_unavailable, queue_disabled, queue_full, rate_limited};
-use super::join::stranger;
+use super::join::{join_limit, stranger};
 use super::json::Json;
 use super::status::{Call, State, said};
 use super::turn::{self, Grant, Turn};
-use super::{Response, log};
+use crate::gateway::chronicle::{self, Whose};
 use crate::gateway::decide::Carried;
 use crate::gateway::entrance::{Entrance, Identity};
 use crate::gateway::head::Client;
 use crate::gateway::loss::{Contact, EARLY_MS};
 use crate::gateway::settings::OnLoss;
-use crate::line::{Joined, Key, Refusal};
+use crate::line::{Joined, Key, Refusal, Subject};
 use crate::room::Proof;
 use crate::token::Scratch;
 
@@ -81,7 +82,7 @@ pub(super) fn answer_now(caller: &Caller<'_>) -> Option<Response> {
 fn count(entrance: &Entrance, nonce: Key) -> Result<(), Response> {
     let taken = entrance.by_ticket.take(nonce, entrance.room.now_ms());
     taken.map(drop).map_err(|retry_ms| {
-        log::limited(entrance, "requests_per_ticket", "provisional");
+        chronicle::limited(entrance, "requests_per_ticket", Whose::Arrival(nonce));
         rate_limited(entrance, retry_ms)
     })
 }
@@ -138,11 +139,11 @@ async fn place(
     match joined {
         Joined::Given { epoch, first, joined_ms, terms, .. } => {
             let proof = Proof { epoch, number: first };
-            let position = entrance.room.view().position(first).unwrap_or(0);
-            log::created(entrance, proof, identity, position, began.elapsed(), None);
+            let position = || entrance.room.view().position(first).unwrap_or(0);
+            chronicle::created(entrance, proof, identity.names(), position, began.elapsed(), None);
             let grant = terms.map(|terms| Grant::new(entrance, proof, &terms, identity));
             if let Some(grant) = &grant {
-                log::granted(entrance, proof, identity, grant);
+                grant.tell(entrance, proof, identity, began);
             }
             Ok((proof, joined_ms, grant))
         }
@@ -151,6 +152,7 @@ async fn place(
         }
         Joined::Already { epoch, number, joined_ms, .. } => {
             let proof = Proof { epoch, number };
+            chronicle::reused(entrance, proof, identity.device_id.as_deref(), began.elapsed());
             match turn::claim(entrance, proof, Some(joined_ms), || identity.clone()).await? {
                 Turn::Inside(grant) => Ok((proof, joined_ms, Some(grant))),
                 Turn::Waiting => Ok((proof, joined_ms, None)),
@@ -160,6 +162,14 @@ async fn place(
         }
         Joined::Refused(Refusal::Full) => Err(queue_full(entrance)),
         Joined::Refused(Refusal::Closed) => Err(queue_disabled(entrance)),
-        Joined::Refused(Refusal::Limited { retry_ms, .. }) => Err(rate_limited(entrance, retry_ms)),
+        Joined::Refused(Refusal::Limited { retry_ms, subject }) => {
+            let whose = match subject {
+                Subject::User => identity.user_id.as_deref(),
+                _ => identity.device_id.as_deref(),
+            };
+            let whose = Whose::Named(whose.unwrap_or_default());
+            chronicle::limited(entrance, join_limit(subject), whose);
+            Err(rate_limited(entrance, retry_ms))
+        }
     }
 }

@@ -8,10 +8,11 @@ use std::borrow::Cow;
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use super::error;
 use super::error::{bad, rate_limited, unknown_ticket};
 use super::request::{bearer, value};
-use super::{error, log};
 use crate::gateway::answer::Response;
+use crate::gateway::chronicle::{self, Whose};
 use crate::gateway::decide::Carried;
 use crate::gateway::entrance::proof_key;
 use crate::gateway::entrance::{Entrance, Identity};
@@ -85,8 +86,7 @@ impl Asker<'_> {
         let now_ms = self.entrance.room.now_ms();
         let taken = self.entrance.by_ticket.take(proof_key(self.proof), now_ms);
         taken.map(drop).map_err(|retry_ms| {
-            let name = self.entrance.keys.reference(self.proof.epoch, self.proof.number);
-            log::limited(self.entrance, "requests_per_ticket", &name);
+            chronicle::limited(self.entrance, "requests_per_ticket", Whose::Place(self.proof));
             rate_limited(self.entrance, retry_ms)
         })
     }
@@ -148,6 +148,7 @@ pub(super) fn seek<'a>(
                 }
                 _ => Err(match at.or(entrance) {
                     Some(entrance) => {
+                        chronicle::forged(entrance, &token);
                         refused(entrance, client.address, || unknown_ticket(entrance))
                     }
                     None => error(404, "unknown_ticket", "there is no such ticket here"),
@@ -193,7 +194,7 @@ fn refused(entrance: &Entrance, address: IpAddr, answer: impl FnOnce() -> Respon
 pub(super) fn count_address(entrance: &Entrance, address: IpAddr) -> Result<(), Response> {
     let taken = entrance.by_address.take(entrance.address(address), entrance.room.now_ms());
     taken.map(drop).map_err(|retry_ms| {
-        log::limited(entrance, "requests_per_address", &address.to_string());
+        chronicle::limited(entrance, "requests_per_address", Whose::Address(address));
         rate_limited(entrance, retry_ms)
     })
 }

@@ -15,7 +15,8 @@ use super::error::{at, gone_body};
 use super::status::{Place, State, asked_by};
 use super::turn::{self, Turn};
 use super::verdict::{Verdict, judge};
-use super::{Endpoint, Response, log};
+use super::{Endpoint, Response};
+use crate::gateway::chronicle;
 use crate::gateway::decide::Carried;
 use crate::gateway::entrance::Entrance;
 use crate::gateway::head::{Client, Head};
@@ -243,7 +244,7 @@ impl Events {
 
     fn seen(&self) {
         self.entrance.room.seen(self.proof);
-        log::heard(&self.entrance, self.proof);
+        chronicle::heard(&self.entrance, &self.entrance.room.view(), self.proof);
     }
 
     fn last_event(&mut self, body: Vec<u8>) -> Vec<u8> {

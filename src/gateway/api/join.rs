@@ -8,6 +8,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::Response;
 use super::arrival;
 use super::asker::{self, Caller, count_address, room};
 use super::error::{bad, put_error, queue_disabled, queue_full, rate_limited, store_unavailable};
@@ -18,8 +19,8 @@ use super::status::{Call, Place, State, last_place};
 use super::turn::{self, Grant, Turn};
 use super::verdict::{Verdict, judge};
 use super::wish::Wish;
-use super::{Response, log};
 use crate::gateway::arrival::nonce;
+use crate::gateway::chronicle::{self, Whose};
 use crate::gateway::decide::Carried;
 use crate::gateway::entrance::proof_key;
 use crate::gateway::entrance::{Entrance, GENERAL, Identity};
@@ -75,7 +76,7 @@ pub(super) async fn join(
     let identity = entrance.bound(identity, entrance.agent(request));
     match shown(entrance, request, client, wish.device_id).await? {
         Proven::Place(shown) => {
-            log::reused(entrance, shown.proof, wish.device_id, began.elapsed());
+            chronicle::reused(entrance, shown.proof, wish.device_id, began.elapsed());
             return again(entrance, shown).await;
         }
         Proven::Arrival(caller) => return arrival::answer(caller, client, Call::Status).await,
@@ -100,22 +101,22 @@ pub(super) async fn join(
             let place = Reply { entrance, proof, joined_ms, grant: grant.as_ref() };
             let ticket = entrance.ticket(proof, joined_ms, &identity);
             let (body, position) = place.body(Some(ticket.as_bytes()), None);
-            log::created(
+            chronicle::created(
                 entrance,
                 proof,
-                &identity,
-                position,
+                identity.names(),
+                || position,
                 began.elapsed(),
                 wish.metadata.as_deref(),
             );
             if let Some(grant) = &grant {
-                log::granted(entrance, proof, &identity, grant);
+                grant.tell(entrance, proof, &identity, began);
             }
             Ok(Response::json(200, body))
         }
         Joined::Already { epoch, number, joined_ms, proven, standing } => {
             let proof = Proof { epoch, number };
-            log::reused(entrance, proof, wish.device_id, began.elapsed());
+            chronicle::reused(entrance, proof, wish.device_id, began.elapsed());
             if !proven {
                 return Ok(stranger(entrance, proof, standing));
             }
@@ -185,11 +186,7 @@ async fn shown<'a>(
         Verdict::Gone(_) | Verdict::Unknown | Verdict::Learn => return Ok(Proven::Nothing),
     }
     if let Err(retry_ms) = entrance.by_ticket.take(proof_key(proof), entrance.room.now_ms()) {
-        log::limited(
-            entrance,
-            "requests_per_ticket",
-            &entrance.keys.reference(proof.epoch, proof.number),
-        );
+        chronicle::limited(entrance, "requests_per_ticket", Whose::Place(proof));
         return Err(rate_limited(entrance, retry_ms));
     }
     Ok(Proven::Place(Shown { token: token.to_vec(), proof, joined_ms, identity }))
@@ -301,7 +298,7 @@ fn provisional(
     let key = wish.idempotency_key.map(|key| entrance.subject("idempotency", key));
     let Some(nonce) = key.or_else(nonce) else { return store_unavailable(entrance) };
     let ticket = entrance.arrive(nonce, identity);
-    log::arrived(entrance, identity, wish.metadata.as_deref());
+    chronicle::arrived(entrance, identity, wish.metadata.as_deref());
     arrival::recorded(entrance, nonce, Some(ticket.as_bytes()), wait_ms)
 }
 
@@ -313,7 +310,7 @@ fn keyed(
     user_id: Option<&str>,
 ) -> Result<Option<Keyed>, Response> {
     let counted = entrance.newcomer(client.address, user_id).map_err(|retry_ms| {
-        log::limited(entrance, "join_per_address", &client.address.to_string());
+        chronicle::limited(entrance, "join_per_address", Whose::Address(client.address));
         rate_limited(entrance, retry_ms)
     })?;
     let key = |kind: &str, name: Option<&str>| -> Option<Key> {
@@ -335,13 +332,12 @@ fn limited(
     subject: Subject,
     retry_ms: u64,
 ) -> Response {
-    let address = client.address.to_string();
-    let identifier = match subject {
-        Subject::Address => Some(address.as_str()),
-        Subject::Device => identity.device_id.as_deref(),
-        Subject::User => identity.user_id.as_deref(),
+    let whose = match subject {
+        Subject::Address => Whose::Address(client.address),
+        Subject::Device => Whose::Named(identity.device_id.as_deref().unwrap_or_default()),
+        Subject::User => Whose::Named(identity.user_id.as_deref().unwrap_or_default()),
     };
-    log::limited(entrance, join_limit(subject), identifier.unwrap_or_default());
+    chronicle::limited(entrance, join_limit(subject), whose);
     rate_limited(entrance, retry_ms)
 }
 

@@ -9,7 +9,8 @@ use super::fields::Fields;
 use super::json::Json;
 use super::request::{Request, Written, from_our_page, value, written};
 use super::status::{by_body, called_by};
-use super::{Response, log, turn};
+use super::{Response, turn};
+use crate::gateway::chronicle;
 use crate::gateway::decide::Carried;
 use crate::gateway::entrance::Entrance;
 use crate::gateway::front::local;
@@ -112,7 +113,7 @@ async fn give_up(asker: &Asker<'_>) -> Result<(), Response> {
         Done::Unknown | Done::Stale => Err(unknown_ticket(entrance)),
         Done::Already => Ok(()),
         Done::Freed => {
-            log::changed(entrance, proof, "expired", "left");
+            chronicle::changed(entrance, proof, || asker.identity().device_id, "expired", "left");
             Ok(())
         }
     }
@@ -140,7 +141,10 @@ pub(super) async fn complete(
     asker.count()?;
     match turn::asked(entrance, entrance.room.end(proof, Ending::Completed)).await? {
         Done::Unknown | Done::Stale => return Err(unknown_ticket(entrance)),
-        Done::Freed => log::changed(entrance, proof, "completed", "completed"),
+        Done::Freed => {
+            let device_id = || asker.identity().device_id;
+            chronicle::changed(entrance, proof, device_id, "completed", "completed");
+        }
         Done::Already => match entrance.room.view().ending(proof.number) {
             None | Some(Ending::Completed) => {}
             Some(why) => return Err(gone(entrance, proof, Reason::Ended(why))),

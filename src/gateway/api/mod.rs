@@ -20,8 +20,8 @@
 //!
 //! - `request`, `fields`, `wish`: what is read. `json`, `error`: what is written.
 //! - `asker`: which room, whose ticket. `verdict`: what it is worth now; pure. `turn`: what the line says of it.
-//! - `join`, `arrival`, `status`, `events`, `leave`, `verify`: the calls. `log`: what of them is written into the log, `meters`: what is
-//!   counted.
+//! - `join`, `arrival`, `status`, `events`, `leave`, `verify`: the calls. `meters`: what is counted; what is told is
+//!   [`chronicle`](super::chronicle)'s.
 
 mod arrival;
 mod asker;
@@ -31,7 +31,6 @@ mod fields;
 mod join;
 mod json;
 mod leave;
-mod log;
 mod meters;
 mod request;
 mod status;

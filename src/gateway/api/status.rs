@@ -10,7 +10,8 @@ use super::json::Json;
 use super::request::{Request, from_our_page, must_be_json, value};
 use super::turn::{self, Grant, Turn};
 use super::verdict::{Verdict, judge};
-use super::{Response, arrival, log};
+use super::{Response, arrival};
+use crate::gateway::chronicle;
 use crate::gateway::decide::Carried;
 use crate::gateway::entrance::Entrance;
 use crate::gateway::head::{Client, Head};
@@ -250,7 +251,7 @@ fn from_view(
         Verdict::Lost => {
             let Asker { entrance, proof, .. } = *asker;
             entrance.room.seen(proof);
-            log::heard(entrance, proof);
+            chronicle::heard(entrance, view, proof);
             return Some(last_place(entrance, view, proof, asker.joined_ms(), asker.shown()));
         }
         Verdict::Waiting => State::Waiting,
@@ -261,7 +262,7 @@ fn from_view(
     };
     if !matches!(state, State::Inside { .. }) {
         asker.entrance.room.seen(asker.proof);
-        log::heard(asker.entrance, asker.proof);
+        chronicle::heard(asker.entrance, view, asker.proof);
     }
     Some(said(asker, view, now_ms, &state, call))
 }

@@ -9,9 +9,9 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::error::{busy, store_unavailable};
-use super::log;
 use super::verdict::is_news;
 use crate::gateway::answer::Response;
+use crate::gateway::chronicle;
 use crate::gateway::entrance::{Entrance, Identity};
 use crate::line::{Claimed, Joined, Keyed, Reason, Terms};
 use crate::room::{Busy, Proof};
@@ -107,6 +107,18 @@ impl Grant {
             fresh: inside_ms < window_ms,
         }
     }
+
+    /// Tells that it was made for somebody who entered.
+    pub(super) fn tell(
+        &self,
+        entrance: &Entrance,
+        proof: Proof,
+        identity: &Identity,
+        began: std::time::Instant,
+    ) {
+        let pass = (self.token.as_str(), self.expires_at);
+        chronicle::granted(entrance, proof, identity, pass, began.elapsed());
+    }
 }
 
 /// Asks to be let in. `joined_ms`: since when they have waited, if they have.
@@ -119,7 +131,7 @@ pub(super) async fn claim(
     joined_ms: Option<u64>,
     identity: impl FnOnce() -> Identity,
 ) -> Result<Turn, Response> {
-    let asked_ms = entrance.room.now_ms();
+    let (asked_ms, began) = (entrance.room.now_ms(), std::time::Instant::now());
     let identity = identity();
     let claim = entrance.room.claim_as(proof, entrance.tag(&identity));
     Ok(match asked(entrance, claim).await? {
@@ -129,9 +141,8 @@ pub(super) async fn claim(
                 entrance.stats.entered(proof, joined_ms, &terms, now_ms);
             }
             let grant = Grant::new(entrance, proof, &terms, &identity);
-            // Later claims are answered with the same pass, and are nothing new.
-            if terms.admitted_ms + 1_000 >= asked_ms {
-                log::granted(entrance, proof, &identity, &grant);
+            if chronicle::is_entry(&terms, asked_ms) {
+                grant.tell(entrance, proof, &identity, began);
             }
             Turn::Inside(grant)
         }

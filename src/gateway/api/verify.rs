@@ -12,8 +12,9 @@ use super::error::{bad, put_error, rate_limited};
 use super::fields::Fields;
 use super::json::Json;
 use super::request::{Request, must_be_json};
+use super::turn;
 use super::verdict::is_news;
-use super::{log, turn};
+use crate::gateway::chronicle::{self, Whose};
 use crate::gateway::entrance::{Entrance, proof_key};
 use crate::gateway::head::Client;
 use crate::gateway::live::Live;
@@ -56,6 +57,7 @@ pub(super) async fn verify(
         Ok(pass) => pass,
         Err(TokenError::Expired { .. }) => return Ok(refusal(entrance, "expired")),
         Err(problem) => {
+            chronicle::forged(entrance, token);
             count_address(entrance, client.address)?;
             return match reason(live, request, event_id, token, problem) {
                 Some(reason) => Ok(refusal(entrance, reason)),
@@ -97,20 +99,19 @@ fn void(entrance: &Entrance, proof: Proof) -> Option<&'static str> {
 async fn spend(entrance: &Entrance, proof: Proof, pass: &Pass<'_>) -> Result<Response, Response> {
     // Each try costs the line a step.
     if let Err(retry_ms) = entrance.by_ticket.take(proof_key(proof), entrance.room.now_ms()) {
-        let name = entrance.keys.reference(proof.epoch, proof.number);
-        log::limited(entrance, "requests_per_ticket", &name);
+        chronicle::limited(entrance, "requests_per_ticket", Whose::Place(proof));
         return Err(rate_limited(entrance, retry_ms));
     }
     match turn::asked(entrance, entrance.room.spend(proof)).await? {
         // With its answer the line told what this node had not heard yet: a pass that another one ended is void.
         Done::Freed => {
             if void(entrance, proof).is_none() {
-                log::spent(entrance, proof, false);
+                chronicle::spent(entrance, proof, pass.device_id.as_deref(), false);
             }
             Ok(judged(entrance, proof, pass, true))
         }
         Done::Already => {
-            log::spent(entrance, proof, true);
+            chronicle::spent(entrance, proof, pass.device_id.as_deref(), true);
             Err(spent(entrance, proof))
         }
         Done::Stale => Ok(refusal(entrance, "revoked")),

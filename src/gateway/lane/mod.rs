@@ -98,16 +98,16 @@ impl Lane<'_> {
                 // Closed while it was idle: nobody has heard of the request.
                 Err(Trouble::Silent) if again => continue,
                 Err(Trouble::Silent | Trouble::Broken) => {
-                    self.forward.failed(Failed::Other);
+                    self.forward.origin_failed(Failed::Other);
                     Passed::Failed(502)
                 }
                 Err(Trouble::Late) => {
-                    self.forward.failed(Failed::Timeout);
+                    self.forward.origin_failed(Failed::Timeout);
                     Passed::Failed(504)
                 }
                 Err(Trouble::Gone) => Passed::Closed,
                 Ok(head) => {
-                    self.forward.answered(head.status, asked.elapsed());
+                    self.forward.origin_answered(head.status, asked.elapsed());
                     let (passed, reusable) = Box::pin(self.answer(&mut server, head)).await;
                     if reusable {
                         pool.put(server.tcp);
@@ -162,6 +162,7 @@ impl Lane<'_> {
             return (Passed::Failed(502), false);
         }
         server.buffer.advance(head.length);
+        self.forward.answered.0 = head.status;
         let (reusable, is_stream) = (head.persists, head.is_stream);
         let whole = self.body(server, head.ending, &written, is_stream).await.is_ok();
         let passed = if whole && self.shape.persists { Passed::Kept } else { Passed::Closed };
@@ -188,6 +189,7 @@ impl Lane<'_> {
                 let bytes = &server.buffer[..part.length];
                 let sent = timeout(patience, write_part(stream, bytes, &ending));
                 unless(over.as_mut(), sent).await?.map_err(late)??;
+                self.forward.answered.1 += part.length as u64;
                 server.buffer.advance(part.length);
             }
             if part.last {

@@ -67,7 +67,7 @@ async fn watch(
         }
         let named = look_up(dialler, sentinels, master).await.unwrap_or_default();
         if let Some(server) = named.first().filter(|server| other(server)) {
-            tracing::info!(from = %place, to = %server, "the Sentinels name another master");
+            tracing::info!(event = "store.moved", from = %place, to = %server, "the Sentinels name another master");
             return life.end();
         }
     }

@@ -17,6 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use anteroom::gateway::access::Access;
 use anteroom::gateway::answer::Response;
 use anteroom::gateway::api;
 use anteroom::gateway::entrance::{Entrance, Identity};
@@ -257,6 +258,7 @@ fn live(node: u128, rooms: Vec<settings::Room>, loss: Loss) -> Live {
         bounds: Bounds::default(),
         meters: Arc::default(),
         webhooks: Arc::default(),
+        access: Access::default(),
     }
 }
 
