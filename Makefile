@@ -82,5 +82,5 @@ bench-gateway: build-tools ## measure the gateway beside nginx, HAProxy and bare
 	cargo build --profile bench --bin anteroom --example bare --example tuned
 	cargo bench --profile test --bench gateway -- $(ONLY)
 
-bench-redis: build-tools redis-tools ## measure lines in Redis beside the usual structure for one
-	cargo bench --bench redis
+bench-redis: build-tools redis-tools ## measure lines in Redis beside the usual structure for one; ONLY="memory kinds" for parts
+	cargo bench --bench redis -- $(ONLY)
