@@ -24,7 +24,8 @@ test: tools format lint docs ## everything that must hold: formatting, lints, do
 	cargo test --doc
 
 test-valkey: tools $(VALKEY_READY) ## the tests that need a Redis, with a Valkey in its place
-	PATH="$(abspath $(dir $(VALKEY_READY))):$$PATH" cargo test --test main -- redis \
+	PATH="$(abspath $(dir $(VALKEY_READY))):$$PATH" cargo test --test main -- \
+	    redis line_model::script contract::in_a_cluster contract::behind_sentinels contract::by_the_documented_user nodes \
 	    --skip redis::tls --skip redis::link::a_connection_that_takes_longer_than_a_deadline
 
 origins: tools ## the programs of docs/origins in all five languages, over the golden tokens
