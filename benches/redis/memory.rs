@@ -90,16 +90,18 @@ fn inside(extent: &Extent, stride: u64, figures: &mut Figures) {
     }
 }
 
+/// The nth newcomer of a kind.
+type Make = fn(u64) -> Keyed;
+
 /// Newcomers whom the line is to find again, each from an address of their own, as the API sends them.
 fn devices(extent: &Extent, figures: &mut Figures) {
     let people = extent.people;
-    let with_user = |nth| Keyed { user: Some(key(3, nth)), ..device(nth) };
     // The bound is of a device. Somebody who names a user besides is known by that, too, and so is an address of which
     // the nodes have heard half of what it may do.
-    let makes: [(&str, bool, &dyn Fn(u64) -> Keyed); 3] = [
-        ("a device id", true, &device),
-        ("a device id and a user id", false, &with_user),
-        ("a device id, of an address that is counted", false, &counted),
+    let makes: [(&str, bool, Make); 3] = [
+        ("a device id", true, device),
+        ("a device id and a user id", false, with_user),
+        ("a device id, of an address that is counted", false, counted),
     ];
     for (who, judged, keyed) in makes {
         for (join_limits, how) in [
@@ -134,7 +136,12 @@ pub fn device(nth: u64) -> Keyed {
     Keyed { once: device, device, proof: Some(key(2, nth)), ..Keyed::default() }
 }
 
-/// The same from an address that has joined so often that the line counts it, too.
+/// The same as a user.
+pub fn with_user(nth: u64) -> Keyed {
+    Keyed { user: Some(key(3, nth)), ..device(nth) }
+}
+
+/// A newcomer by the API from an address that has joined so often that the line counts it, too.
 pub fn counted(nth: u64) -> Keyed {
     Keyed { address: Some(key(2, nth)), ..device(nth) }
 }

@@ -110,7 +110,7 @@ fn it_runs_as_nobody_special_and_where_it_may_write() {
         made.contains(&format!("install -d -o {0} -g {0} -m 0700 {directory}", user[0])),
         "{made}"
     );
-    assert_eq!(instructions("VOLUME"), [directory.clone()]);
+    assert_eq!(&instructions("VOLUME")[0], directory);
     assert_eq!(instructions("EXPOSE"), [PORT]);
     let program = instructions("COPY").pop().expect("the program");
     assert!(program.ends_with("/target/release/anteroom /usr/local/bin/anteroom"), "{program}");

@@ -324,12 +324,8 @@ fn nobody_is_lost(events: &[Noted], terms: &Terms, broken: &mut Vec<String>) {
                     broken.push(format!("{person} came in twice on {number:?}"));
                 }
             }
-            Event::Both { number, seen: [one, other] } => {
-                if one != other || one.0 != number.1 {
-                    broken.push(format!(
-                        "{person} came in as {one:?} and as {other:?} on {number:?}"
-                    ));
-                }
+            Event::Both { number, seen: [one, other] } if one != other || one.0 != number.1 => {
+                broken.push(format!("{person} came in as {one:?} and as {other:?} on {number:?}"));
             }
             Event::TurnedAway { status } => {
                 broken.push(format!("{person} was inside, and was told {status}"));
