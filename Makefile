@@ -24,7 +24,8 @@ test: tools format lint docs ## everything that must hold: formatting, lints, do
 	cargo test --doc
 
 test-valkey: tools $(VALKEY_READY) ## the tests that need a Redis, with a Valkey in its place
-	PATH="$(abspath $(dir $(VALKEY_READY))):$$PATH" cargo test --test main -- redis \
+	PATH="$(abspath $(dir $(VALKEY_READY))):$$PATH" cargo test --test main -- \
+	    redis line_model::script contract::in_a_cluster contract::behind_sentinels contract::by_the_documented_user nodes \
 	    --skip redis::tls --skip redis::link::a_connection_that_takes_longer_than_a_deadline
 
 origins: tools ## the programs of docs/origins in all five languages, over the golden tokens
@@ -82,5 +83,5 @@ bench-gateway: build-tools ## measure the gateway beside nginx, HAProxy and bare
 	cargo build --profile bench --bin anteroom --example bare --example tuned
 	cargo bench --profile test --bench gateway -- $(ONLY)
 
-bench-redis: build-tools redis-tools ## measure lines in Redis beside the usual structure for one
-	cargo bench --bench redis
+bench-redis: build-tools redis-tools ## measure lines in Redis beside the usual structure for one; ONLY="memory kinds" for parts
+	cargo bench --bench redis -- $(ONLY)

@@ -78,9 +78,8 @@ local function hear(answers)
         numbers[#numbers + 1] = items[i]
       end
     end
-    state.look_at_bits(batch.marks)
+    claim.mark_each(batch.marks)
     state.look(numbers)
-    each(batch.marks, 1, claim.mark)
     if batch.mark_bits ~= '' then
       claim.mark_all(batch.mark_bits, batch.mark_from)
     end

@@ -5,6 +5,7 @@ mod browser;
 mod cli;
 mod config;
 mod gateway;
+mod image;
 mod line;
 mod line_model;
 mod logs;

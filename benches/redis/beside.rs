@@ -1,10 +1,10 @@
 //! The one table: bytes, calls, CPU and time, ours and the usual structure's.
 
-use anteroom::line::Batch;
+use anteroom::line::{Batch, Number};
 
 use super::Extent;
 use super::figures::{Figures, Measured, median};
-use super::node::{Node, Spread, joins, settings};
+use super::node::{ITEMS, Node, Spread, joins, settings};
 use super::server::{Redis, Spent};
 use super::table::Table;
 use super::usual::Usual;
@@ -21,6 +21,10 @@ struct Taken {
     waiting: u64,
     nothing: f64,
     marks: f64,
+    /// Ten thousand, which travel as bits.
+    many_marks: f64,
+    claims: f64,
+    leaves: f64,
     joins: f64,
     many: f64,
 }
@@ -56,19 +60,25 @@ pub fn table(extent: &Extent, figures: &mut Figures) -> Table {
     }
     if let (Some(few), Some(most)) = (lines.first(), lines.last()) {
         let (short, long) = (grouped(few.waiting), grouped(most.waiting));
+        let (claims, leaves) = (format!("{ITEMS} claims"), format!("{ITEMS} leaves"));
+        let name = |what: &str| format!("an exchange with {what}, {long} waiting beside {short}");
+        let times = |few: f64, most: f64| {
+            let note = format!("{most:.0} µs, {few:.0} µs");
+            Measured::new(most / few, 2, "times").noting(note)
+        };
         for (what, few, most) in [
             ("nothing to say", few.nothing, most.nothing),
             ("1,000 marks", few.marks, most.marks),
+            (&claims, few.claims, most.claims),
+            (&leaves, few.leaves, most.leaves),
             ("1,000 joins", few.joins, most.joins),
             ("100,000 joins", few.many, most.many),
         ] {
-            let measured = Measured::new(most / few, 2, "times");
-            figures.at_most(
-                format!("an exchange with {what}, {long} waiting beside {short}"),
-                measured.noting(format!("{most:.0} µs, {few:.0} µs")),
-                2.0,
-            );
+            figures.at_most(name(what), times(few, most), 2.0);
         }
+        // More marks than are listed are a bit for each place of the line: these cost by its length, and are said twice a second.
+        let bits = name("10,000 marks, which are bits");
+        figures.told(bits, times(few.many_marks, most.many_marks));
     }
     table
 }
@@ -126,20 +136,41 @@ fn line(extent: &Extent, waiting: u64) -> Taken {
     let redis = Redis::start();
     let mut node = Node::open(&redis, None, settings());
     node.join(waiting);
-    let mut taken = |rounds: u64, batch: &dyn Fn() -> Batch| {
-        let taken: Vec<f64> = (0..rounds).map(|_| node.send(batch())).collect();
-        median(&taken)
-    };
     let rounds = extent.rounds;
-    let stride = (waiting / THOUSAND).max(1) as usize;
-    let marks: Vec<u64> = (1..=waiting).step_by(stride).take(THOUSAND as usize).collect();
+    let all_over = |count: u64| -> Vec<Number> {
+        let stride = (waiting / count).max(1) as usize;
+        (1..=waiting).step_by(stride).take(count as usize).collect()
+    };
+    let mut marked = |count: u64| {
+        let marks = all_over(count);
+        taken(&mut node, (0..rounds).map(|_| Batch { marks: marks.clone(), ..Batch::default() }))
+    };
+    let (marks, many_marks) = (marked(THOUSAND), marked(10 * THOUSAND));
+    let nothing = taken(&mut node, (0..rounds).map(|_| Batch::default()));
+    // Half has had its turn: they come in, and of the others some leave.
+    let half = waiting / 2;
+    node.release(half);
+    let some = || Spread::new(half, ITEMS, rounds.div_ceil(5));
+    let claims = taken(&mut node, some().map(|claims| Batch { claims, ..Batch::default() }));
+    assert_eq!(node.view.counts().inside, some().flatten().count() as u64, "it was their turn");
+    let behind = some().map(|some| some.into_iter().map(|number| half + number).collect());
+    let leaves = taken(&mut node, behind.map(|leaves| Batch { leaves, ..Batch::default() }));
     Taken {
         waiting,
-        nothing: taken(rounds, &Batch::default),
-        marks: taken(rounds, &|| Batch { marks: marks.clone(), ..Batch::default() }),
-        joins: taken(rounds, &|| joins(THOUSAND)),
-        many: taken(rounds.div_ceil(10), &|| joins(100 * THOUSAND)),
+        nothing,
+        marks,
+        many_marks,
+        claims,
+        leaves,
+        joins: taken(&mut node, (0..rounds).map(|_| joins(THOUSAND))),
+        many: taken(&mut node, (0..rounds.div_ceil(10)).map(|_| joins(100 * THOUSAND))),
     }
+}
+
+/// The median of what these take.
+fn taken(node: &mut Node<'_>, batches: impl Iterator<Item = Batch>) -> f64 {
+    let taken: Vec<f64> = batches.map(|batch| node.send(batch)).collect();
+    median(&taken)
 }
 
 /// `10,000,000`.

@@ -14,7 +14,7 @@ use super::figures::{Figures, Measured, share};
 use super::node::settings;
 use super::server::Redis;
 
-/// How much is done.
+/// How much is done, beside what is done everywhere.
 pub struct Extent {
     /// Joins a second.
     joins: u64,
@@ -45,7 +45,8 @@ const RELEASE_MS: f64 = 100.0;
 type Nodes = [Arc<Room>; 2];
 
 /// All of it.
-pub fn measure(extent: &Extent, figures: &mut Figures) {
+pub fn measure(all: &super::Extent, figures: &mut Figures) {
+    let extent = &all.crowd;
     let redis = Redis::start();
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     let runtime = runtime.worker_threads(2).enable_all().build().expect("a runtime");
@@ -65,6 +66,8 @@ pub fn measure(extent: &Extent, figures: &mut Figures) {
         figures.told("a join alone, from coming to an answer, p99", Measured::new(alone, 1, "ms"));
         rush(&redis, &nodes, extent, alone, figures).await;
         polls(&redis, &nodes, extent, figures).await;
+        lengthen(&nodes[0], all.waiting()).await;
+        both(&redis, &nodes, extent, figures).await;
     });
 }
 
@@ -149,9 +152,20 @@ async fn arrivals(nodes: &Nodes, rate: u64, time: Duration) -> Vec<f64> {
 
 /// Those who wait ask where they stand; nothing of that goes to Redis but who was heard of.
 async fn polls(redis: &Redis, nodes: &Nodes, extent: &Extent, figures: &mut Figures) {
+    let before = redis.spent_so_far();
+    let began = Instant::now();
+    ask(nodes, extent).await;
+    let seconds = began.elapsed().as_secs_f64();
+    let calls = redis.spent_so_far().calls - before.calls;
+    let measured = Measured::new(calls / seconds / nodes.len() as f64, 1, "a second");
+    let polls = grouped(extent.polls);
+    figures.at_most(format!("Redis calls of a node with {polls} polls a second"), measured, CALLS);
+}
+
+/// Everybody who waits asks once, in an order of no kind.
+async fn ask(nodes: &Nodes, extent: &Extent) {
     let epoch = nodes[0].view().counts().epoch;
     let people = nodes[0].view().counts().issued;
-    let before = redis.spent_so_far();
     let began = tokio::time::Instant::now();
     let steps = (extent.time.as_nanos() / STEP.as_nanos()) as u32;
     let each = (extent.polls as f64 * STEP.as_secs_f64()) as u64;
@@ -166,11 +180,65 @@ async fn polls(redis: &Redis, nodes: &Nodes, extent: &Extent, figures: &mut Figu
         }
     }
     assert!(answered > 0, "they have positions");
+}
+
+/// A line of so many.
+async fn lengthen(node: &Arc<Room>, upto: u64) {
+    let mut joining = JoinSet::new();
+    for nth in node.view().counts().issued..upto {
+        let room = node.clone();
+        joining.spawn(async move { room.join(None).await.map(drop) });
+        // As many at once as a node lets wait.
+        if nth % 50_000 == 0 {
+            while joining.join_next().await.is_some() {}
+        }
+    }
+    joining.join_all().await;
+}
+
+/// A line as long as one gets, in which people ask while others come: each exchange could be full of marks.
+async fn both(redis: &Redis, nodes: &Nodes, extent: &Extent, figures: &mut Figures) {
+    let waiting = nodes[0].view().counts().waiting;
+    redis.watch();
+    let (before, bytes) = (redis.spent_so_far(), redis.bytes_in());
+    let began = Instant::now();
+    // A tenth of the crowd: what is still coming when so many are there.
+    let (taken, ()) =
+        tokio::join!(arrivals(nodes, extent.joins / 10, extent.time), ask(nodes, extent));
     let seconds = began.elapsed().as_secs_f64();
-    let calls = redis.spent_so_far().calls - before.calls;
-    let measured = Measured::new(calls / seconds / nodes.len() as f64, 1, "a second");
-    let polls = grouped(extent.polls);
-    figures.at_most(format!("Redis calls of a node with {polls} polls a second"), measured, CALLS);
+    let after = redis.spent_so_far();
+    let (_, p99, longest) = redis.watched();
+    let with = format!(
+        "with {} joins and {} polls a second, {} waiting",
+        grouped(extent.joins / 10),
+        grouped(extent.polls),
+        grouped(waiting)
+    );
+    let calls = (after.calls - before.calls) / seconds / nodes.len() as f64;
+    figures.at_most(
+        format!("Redis calls of a node {with}"),
+        Measured::new(calls, 0, "a second"),
+        CALLS,
+    );
+    let cpu = (after.cpu_ms - before.cpu_ms) / 10.0 / seconds;
+    figures.at_most(format!("Redis' CPU {with}"), Measured::new(cpu, 1, "%"), QUARTER);
+    let sent = (redis.bytes_in() - bytes) / 1e6 / seconds / nodes.len() as f64;
+    let bits = waiting as f64 / 8e6;
+    let note = format!("the line's bits are {bits:.2} MB");
+    figures.told(
+        format!("what a node tells Redis {with}"),
+        Measured::new(sent, 2, "MB a second").noting(note),
+    );
+    let note = format!("longest {:.2}", longest / 1e3);
+    figures.told(
+        format!("an exchange in Redis {with}, p99"),
+        Measured::new(p99 / 1e3, 2, "ms").noting(note),
+    );
+    let measured = Measured::new(share(&taken, 99), 1, "ms");
+    figures.told(
+        format!("a join {with}, p99"),
+        measured.noting(format!("median {:.1}", share(&taken, 50))),
+    );
 }
 
 fn ms(time: Duration) -> f64 {

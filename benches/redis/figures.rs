@@ -39,6 +39,11 @@ impl Figures {
         self.table.row([name, measured.to_string(), bound, verdict.to_owned()]);
     }
 
+    /// Whether any bound was missed, in a run that is judged.
+    pub fn is_missed(&self) -> bool {
+        self.judged && self.missed > 0
+    }
+
     /// Something that is told, and has no bound.
     pub fn told(&mut self, name: impl Into<String>, measured: Measured) {
         self.table.row([name.into(), measured.to_string(), String::new(), String::new()]);

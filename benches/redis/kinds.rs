@@ -1,8 +1,9 @@
 //! How long an exchange may keep Redis from everybody else, whatever is in it.
 //!
 //! Each scene brings a long line into a state and then sends what is dearest in it, as often as the extent says; the longest
-//! of each kind counts, in Redis' own microseconds. Full batches are full by the crate's own bounds.
+//! of each kind counts, in Redis' own microseconds. Full batches are full by the crate's own bounds, and [`longest`] has a line that is.
 
+mod longest;
 mod loss;
 mod people;
 mod time;
@@ -45,6 +46,7 @@ pub fn measure(extent: &Extent, figures: &mut Figures) {
         time::everything(waiting, rounds),
         loss::losses(waiting, rounds),
         loss::resets(waiting, rounds),
+        longest::longest(extent.places, rounds),
     ];
     let mut all = Vec::new();
     for kind in scenes.into_iter().flatten() {
@@ -52,7 +54,7 @@ pub fn measure(extent: &Extent, figures: &mut Figures) {
         figures.at_most(name, Measured::longest(&kind.taken), LONGEST_MS);
         all.extend(kind.taken);
     }
-    let name = format!("the longest exchange of all these, {} waiting", grouped(waiting));
+    let name = "the longest exchange of all these";
     figures.at_most(name, Measured::longest(&all), LONGEST_MS);
 }
 

@@ -32,23 +32,22 @@ fn waiting(extent: &Extent, figures: &mut Figures) {
     let lively = Settings { heartbeat_timeout_ms: HEARTBEAT_MS, ..settings() };
     let mut node = Node::open(&redis, Some(&clock), lively);
     let before = redis.bytes();
-    let mut told = |when: &str, bytes: f64| {
-        let name = format!("{} waiting, {when}", grouped(people));
-        figures.at_most(name, Measured::new((bytes - before) / 1e6, 2, "MB"), LINE_MB);
-    };
+    let named = |when: &str| format!("{} waiting, {when}", grouped(people));
+    let more = |bytes: f64| Measured::new((bytes - before) / 1e6, 2, "MB");
     node.join(people);
-    told("just joined", redis.bytes());
+    figures.at_most(named("just joined"), more(redis.bytes()), LINE_MB);
     node.send(Batch { leaves: vec![people], ..Batch::default() });
     for _ in 0..4 {
         node.hear_all(people - 1);
         node.idle(&clock, 2, HEARTBEAT_MS / 4);
     }
     assert_eq!(node.view.counts().waiting, people - 1, "everybody was heard of");
-    told("after four heartbeat periods", redis.bytes());
-    told(
-        "at the worst moment of them: marks, sweeps, replies (`used_memory_peak`)",
-        redis.most_bytes(),
-    );
+    let name = named("after four heartbeat periods");
+    figures.at_most(name, more(redis.bytes()), LINE_MB);
+    // What Redis needs while it answers: the question, what the script works with, the answer. Gone with it, and no part of
+    // the line, so it is told, not judged; the more nodes wait for an answer, the more of them there may be.
+    let name = named("at the worst moment of an exchange (`used_memory_peak`)");
+    figures.told(name, more(redis.most_bytes()));
 }
 
 /// Every so-manieth number is inside.
@@ -56,7 +55,9 @@ fn inside(extent: &Extent, stride: u64, figures: &mut Figures) {
     let people = extent.people;
     let redis = Redis::start();
     let mut node = Node::open(&redis, None, settings());
-    node.join(people * stride);
+    node.join(people * stride + 1);
+    // The bits of places are of the line, whoever is inside: with somebody who leaves at its end there are all of them.
+    node.send(Batch { leaves: vec![people * stride + 1], ..Batch::default() });
     node.release(people * stride);
     let before = redis.bytes();
     let each = |count: u64| (redis.bytes() - before) / count as f64;
@@ -89,13 +90,20 @@ fn inside(extent: &Extent, stride: u64, figures: &mut Figures) {
     }
 }
 
-/// Newcomers whom the line is to find again, each with an address of their own.
+/// The nth newcomer of a kind.
+type Make = fn(u64) -> Keyed;
+
+/// Newcomers whom the line is to find again, each from an address of their own, as the API sends them.
 fn devices(extent: &Extent, figures: &mut Figures) {
     let people = extent.people;
-    let with_user = |nth| Keyed { user: Some(key(3, nth)), ..device(nth) };
-    let makes: [(&str, &dyn Fn(u64) -> Keyed); 2] =
-        [("a device id", &device), ("a device id and a user id", &with_user)];
-    for (who, keyed) in makes {
+    // The bound is of a device. Somebody who names a user besides is known by that, too, and so is an address of which
+    // the nodes have heard half of what it may do.
+    let makes: [(&str, bool, Make); 3] = [
+        ("a device id", true, device),
+        ("a device id and a user id", false, with_user),
+        ("a device id, of an address that is counted", false, counted),
+    ];
+    for (who, judged, keyed) in makes {
         for (join_limits, how) in [
             (Vec::new(), "without join limits"),
             (default_limits(), "with the default join limits"),
@@ -112,15 +120,30 @@ fn devices(extent: &Extent, figures: &mut Figures) {
             }
             let each = (redis.bytes() - before) / people as f64;
             let name = format!("somebody waiting with {who}, {how}");
-            figures.at_most(name, Measured::new(each, 0, "bytes"), EACH);
+            let measured = Measured::new(each, 0, "bytes");
+            match judged {
+                true => figures.at_most(name, measured, EACH),
+                false => figures.told(name, measured),
+            }
         }
     }
 }
 
-/// A newcomer by the API.
+/// A newcomer by the API, as `queue/join` tells the line of one: where they are proves a repeated join to be theirs, and is
+/// counted on the node.
 pub fn device(nth: u64) -> Keyed {
     let device = Some(key(1, nth));
-    Keyed { once: device, device, address: Some(key(2, nth)), ..Keyed::default() }
+    Keyed { once: device, device, proof: Some(key(2, nth)), ..Keyed::default() }
+}
+
+/// The same as a user.
+pub fn with_user(nth: u64) -> Keyed {
+    Keyed { user: Some(key(3, nth)), ..device(nth) }
+}
+
+/// A newcomer by the API from an address that has joined so often that the line counts it, too.
+pub fn counted(nth: u64) -> Keyed {
+    Keyed { address: Some(key(2, nth)), ..device(nth) }
 }
 
 /// A keyed hash, as far as anybody can tell: no two alike, and no order in them.

@@ -127,6 +127,11 @@ impl Redis {
         field(&self.info("memory"), "used_memory_peak")
     }
 
+    /// What it was sent since it was started.
+    pub fn bytes_in(&self) -> f64 {
+        field(&self.info("stats"), "total_net_input_bytes")
+    }
+
     /// Everything in it is gone.
     pub fn flush(&self) {
         self.say::<Value>(&["FLUSHALL"]);

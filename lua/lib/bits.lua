@@ -15,9 +15,15 @@ for i = 0, WORD - 1 do
   WORTH[i] = 2 ^ (WORD - 1 - i)
 end
 
--- A word's place in a string, for BITFIELD.
+-- A word's place in a string, for BITFIELD. The same words are asked for in several bitmaps, and written again.
+local offsets = {}
 local function offset(word)
-  return string.format('#%d', word)
+  local text = offsets[word]
+  if not text then
+    text = string.format('#%d', word)
+    offsets[word] = text
+  end
+  return text
 end
 
 function bits.open(name)
@@ -104,6 +110,26 @@ function bits.clear(map, place)
   return put(map, place, false)
 end
 
+-- Bytes that are written at once where there are many alike.
+local BLOCK = 65536
+local blocks = {}
+
+-- So many of the same byte, at most a block of them. string.rep goes byte by byte: a megabyte takes it 8 ms, and .. copies.
+local function alike(byte, count)
+  if count < 1024 then
+    return string.rep(string.char(byte), count)
+  end
+  local block = blocks[byte]
+  if not block then
+    block = string.char(byte)
+    while #block < BLOCK do
+      block = block .. block
+    end
+    blocks[byte] = block
+  end
+  return count < BLOCK and block:sub(1, count) or block
+end
+
 -- Sets or clears a range: whole bytes at once, odd bits at the ends.
 local function fill(map, low, high, bit)
   local from, upto = low - line.base, high - line.base
@@ -118,7 +144,12 @@ local function fill(map, low, high, bit)
   end
   field(from, first * 8 - from)
   field(after * 8, upto + 1 - after * 8)
-  call('SETRANGE', map.key, first, string.rep(string.char(bit * 255), after - first))
+  -- The last block first: the string grows once.
+  while after > first do
+    local count = (after - first - 1) % BLOCK + 1
+    after = after - count
+    call('SETRANGE', map.key, after, alike(bit * 255, count))
+  end
 end
 
 -- The last place that a bitmap holds a bit for.
@@ -209,12 +240,24 @@ function bits.differ(map, one, other)
   call('BITOP', 'XOR', map.key, one.key, other.key)
 end
 
--- map := map AND NOT other. NOT alone would end with the string.
+-- map := map AND NOT other. NOT alone would end with the string. Often the two have nothing in common.
 function bits.subtract(map, other, tmp)
   settle(map)
   bits.flush(other)
   call('BITOP', 'AND', tmp.key, map.key, other.key)
-  bits.differ(map, map, tmp)
+  if call('BITPOS', tmp.key, 1) >= 0 then
+    bits.differ(map, map, tmp)
+  end
+end
+
+-- map := other, which is empty then.
+function bits.become(map, other)
+  bits.wipe(map)
+  bits.flush(other)
+  if call('EXISTS', other.key) == 1 then
+    call('RENAME', other.key, map.key)
+  end
+  other.words = {}
 end
 
 -- map := the bits of a string whose first is the place `from`, a multiple of 8, between low and high.
@@ -223,7 +266,10 @@ function bits.lay(map, bytes, from, low, high)
   if from < line.base then
     bytes, from = bytes:sub((line.base - from) / 8 + 1), line.base
   end
-  bytes = bytes:sub(1, max(floor((high - from) / 8) + 1, 0))
+  local most = max(floor((high - from) / 8) + 1, 0)
+  if #bytes > most then
+    bytes = bytes:sub(1, most)
+  end
   if #bytes > 0 then
     call('SETRANGE', map.key, (from - line.base) / 8, bytes)
     bits.clear_range(map, line.base, low - 1)

@@ -7,18 +7,28 @@ claim.WAITING, claim.ADMITTED, claim.UNKNOWN, claim.STALE = 0, 1, 2, 3
 claim.OVER_PASSED, claim.OVER_USED, claim.OVER_ENDED = 4, 5, 5 -- + why: 6 to 10
 claim.INSIDE = 11 -- and the terms
 
--- An ordinary visitor was heard of.
-function claim.mark(place)
-  if not state.given(place) or place < line.base then
-    return
+-- Ordinary visitors were heard of. Most are live: only of those who are not it matters whether they are used.
+function claim.mark_each(places)
+  local seen, back = state.seen(), {}
+  bits.look(seen, places)
+  bits.look(line.live, places)
+  for _, place in ipairs(places) do
+    if state.given(place) and place >= line.base then
+      bits.set(seen, place)
+      if place > line.released and not bits.get(line.live, place) then
+        back[#back + 1] = place
+      end
+    end
   end
-  bits.set(state.seen(), place)
-  if place > line.released and not bits.get(line.used, place) and bits.set(line.live, place) then
-    line.waiting = line.waiting + 1
+  bits.look(line.used, back)
+  for _, place in ipairs(back) do
+    if not bits.get(line.used, place) and bits.set(line.live, place) then
+      line.waiting = line.waiting + 1
+    end
   end
 end
 
--- Many ordinary visitors were heard of, as bits.
+-- More of them than a list would be good for, as bits.
 function claim.mark_all(bytes, from)
   local tmp, after = line['tmp:0'], line.released + 1
   bits.lay(tmp, bytes, from, max(line.base, 1), line.issued)
@@ -64,7 +74,7 @@ function claim.come_back(n, vouched)
   if bits.get(line.used, n) then
     return claim.OVER_USED
   end
-  claim.mark(n)
+  claim.mark_each({ n })
   if n > line.released then
     return claim.WAITING
   end

@@ -82,12 +82,14 @@ end
 -- Unites a node's view with what is here; `used` wins over `live`.
 local function merge(report, known)
   local tmp, other = line['tmp:0'], line['tmp:1']
-  bits.lay(tmp, report.used, report.used_from, max(line.base, 1), min(known.issued, line.issued))
-  bits.unite(line.used, tmp)
-  bits.lay(
-    tmp, report.live, report.live_from, line.lapsed + 1, min(known.released, line.released))
-  bits.unite(line.live, tmp)
-  bits.subtract(line.live, line.used, other)
+  if report.used ~= '' or report.live ~= '' then
+    bits.lay(tmp, report.used, report.used_from, max(line.base, 1), min(known.issued, line.issued))
+    bits.unite(line.used, tmp)
+    bits.lay(
+      tmp, report.live, report.live_from, line.lapsed + 1, min(known.released, line.released))
+    bits.unite(line.live, tmp)
+    bits.subtract(line.live, line.used, other)
+  end
   recount()
   local numbers = {}
   for i = 1, #report.express, 2 do

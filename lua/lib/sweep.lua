@@ -7,8 +7,8 @@
 local BASE_STEP = 32768
 -- Below 64 KiB a bitmap is not worth moving.
 local BASE_MIN_BITS = 524288
--- Places a line may hold from `lapsed` on, 2^26: no bitmap is longer than twice that.
-sweep.PLACES_MAX = 67108864
+-- Places a line may hold from `lapsed` on, 3 x 2^22: no bitmap is longer than a third more.
+sweep.PLACES_MAX = 12582912
 
 -- Starts a new period when the last one is over; whether it did.
 function sweep.turn_ring()
@@ -25,12 +25,12 @@ end
 function sweep.sweep()
   local live, heard, silent = line.live, line['tmp:0'], line['tmp:1']
   bits.any(heard, line.seen[0], line.seen[1], line.seen[2])
+  bits.keep(heard, live)
   if not config.keep then
-    bits.keep(heard, live)
     bits.differ(silent, live, heard)
     bits.unite(line.used, silent)
   end
-  bits.keep(live, heard)
+  bits.become(live, heard)
   local claimable = bits.count(live, line.lapsed + 1, line.released)
   local waiting = bits.count(live, line.released + 1, line.issued) + line.express.size
   local no_shows, dropped = line.claimable - claimable, line.waiting - waiting
@@ -45,10 +45,10 @@ function sweep.presume_seen()
   express.heard_all()
 end
 
--- Gives back what is below `lapsed` once it is half of what there is.
+-- Gives back what is below `lapsed` once it is a quarter of what there is.
 function sweep.move_base()
   local dead, all = line.lapsed - line.base, line.issued - line.base
-  if all <= BASE_MIN_BITS or dead < floor(all / 2) then
+  if all <= BASE_MIN_BITS or dead < floor(all / 4) then
     return
   end
   local base = number.div(line.lapsed, BASE_STEP) * BASE_STEP

@@ -134,23 +134,23 @@ impl Report {
         self.express.len() + self.called.len() + self.ended.len()
     }
 
-    /// The same in parts that a batch may carry, one each: whoever is at the head first, the ranges with the
-    /// first part.
+    /// The same in parts that a batch may carry, one each: the ranges first and alone, since a long line's take as long as the most
+    /// that a part may list; then whoever is at the head.
     pub fn parts(&self) -> Vec<Report> {
+        let (live, used, paused) = (self.live.clone(), self.used.clone(), self.paused);
+        let overrides = self.overrides.clone();
+        let ranges = Report { live, used, paused, overrides, ..Report::default() };
         let part = |nth: usize| {
             let (mut skip, mut room) = (nth * MAX_REPORTED, MAX_REPORTED);
-            let ranges = |ranges: &[_]| if nth == 0 { ranges.to_vec() } else { Vec::new() };
             Report {
-                live: ranges(&self.live),
-                used: ranges(&self.used),
                 called: window(&self.called, &mut skip, &mut room),
                 express: window(&self.express, &mut skip, &mut room),
                 ended: window(&self.ended, &mut skip, &mut room),
-                paused: self.paused,
-                overrides: if nth == 0 { self.overrides.clone() } else { Overrides::default() },
+                paused,
+                ..Report::default()
             }
         };
-        (0..self.items().div_ceil(MAX_REPORTED).max(1)).map(part).collect()
+        std::iter::once(ranges).chain((0..self.items().div_ceil(MAX_REPORTED)).map(part)).collect()
     }
 }
 
@@ -649,6 +649,9 @@ pub const MAX_COMMANDS: usize = 10;
 pub const MAX_REPORTED: usize = 2 * MAX_ITEMS;
 /// Endings that one reply tells: they cost little, and however many nodes end sessions, each must hear of all.
 pub const MAX_TOLD: usize = 1_000;
+/// Marks that take a store no longer one by one (2 µs each) than as the bits of a line of ten million (2 ms with their way there).
+/// Up to so many a batch costs the same in a line of any length; more are sent as bits, which cost by the length.
+pub const MARKS_LISTED: usize = 1_000;
 /// Marks and plain joins cost a bit each.
 pub const MAX_BULK: u64 = 1_000_000;
 /// Whom a release by hand names in its answer.

@@ -89,7 +89,7 @@
 //!    - after a ring turn, the *sweep*: live places above `lapsed` that none of the three bitmaps has seen
 //!      lose live, and are used with `on_absence = remove`. Admitted ones are no-shows, and owed. The line notes which node's
 //!      exchange it was (`swept_by`), and counts the nodes heard of in the last minute (`nodes`; who comes later is added).
-//!      Otherwise, when the bitmaps are over 64 KiB (524,288 places above `base`) and half of that is at or
+//!      Otherwise, when the bitmaps are over 64 KiB (524,288 places above `base`) and a quarter of that is at or
 //!      below `lapsed`, `base` moves there, rounded down to a multiple of 32,768.
 //!    - *lapse*: what was released in a second whose end is a claim window ago is over: `lapsed` moves
 //!      there, the live ones are no-shows, and owed. Likewise *(2)* called ones, a claim window after
@@ -170,9 +170,9 @@ pub use history::{
 pub use orders::{Entry, Override, Overrides};
 pub use settings::*;
 pub use state::Line;
+pub use sweep::PLACES_MAX;
 pub use view::{BitsUpdate, ExpressUpdate, InForce, Update, View};
 
 pub(crate) use batch::EXACT;
 pub(crate) use heal::ISSUED_MAX;
 pub(crate) use session::MS_MAX;
-pub(crate) use sweep::PLACES_MAX;

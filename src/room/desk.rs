@@ -10,6 +10,7 @@ use tokio::sync::oneshot::{self, Sender};
 use tokio::time::Instant;
 
 use super::Proof;
+use super::drive::BEAT;
 use super::memo::Memo;
 use super::said::Said;
 use crate::line::bits::Bitmap;
@@ -76,6 +77,8 @@ pub(super) struct Desk {
     figures_told: Instant,
     about: Option<String>,
     marks: Vec<Number>,
+    /// When marks were last said.
+    marks_said: Option<Instant>,
     present: Vec<Number>,
     returns: BTreeSet<Number>,
     /// Who was marked in this period.
@@ -108,6 +111,7 @@ impl Desk {
             figures_told: Instant::now(),
             about: None,
             marks: Vec::new(),
+            marks_said: None,
             present: Vec::new(),
             returns: BTreeSet::new(),
             marked: Bitmap::default(),
@@ -301,7 +305,7 @@ impl Desk {
         self.sequence += 1;
         (batch.sequence, batch.epoch) = (self.sequence, self.epoch);
         batch.offer = std::mem::take(&mut self.offer_due).then(|| self.offer.clone());
-        batch.marks = std::mem::take(&mut self.marks);
+        batch.marks = self.take_marks();
         batch.about = self.about.clone();
         batch.wants = std::mem::take(&mut self.wants);
         if self.figures_due() {
@@ -338,6 +342,16 @@ impl Desk {
             room -= 1;
         }
         said
+    }
+
+    /// Marks wait for company, a beat at most: while newcomers make for two hundred exchanges a second, a few marks in each, all over a
+    /// long line, would cost more than all the rest. Nobody waits for what comes of them, and on a quiet node they are no sooner.
+    fn take_marks(&mut self) -> Vec<Number> {
+        if self.marks.is_empty() || self.marks_said.is_some_and(|said| said.elapsed() < BEAT) {
+            return Vec::new();
+        }
+        self.marks_said = Some(Instant::now());
+        std::mem::take(&mut self.marks)
     }
 
     /// Newcomers in the order of their arrival. A run of those about whom nothing is remembered costs one

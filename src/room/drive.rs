@@ -12,7 +12,9 @@ use tokio::time::{Instant, sleep, timeout};
 use super::said::Said;
 use super::{Proof, Room};
 use crate::clock;
-use crate::line::{Batch, Done, Known, MAX_STEPS, MAX_TOLD, Reply, Report, Taken, View};
+use crate::line::{
+    Batch, Done, Known, MARKS_LISTED, MAX_STEPS, MAX_TOLD, Reply, Report, Taken, View,
+};
 use crate::store::{Store, StoreError};
 
 /// Between two exchanges at least: 200 a second are enough for anybody, and what a crowd says in 5 ms is
@@ -22,9 +24,11 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// item that needs a command of its own, of the dearest kind (claims all over the line, joins with a device and a user).
 const EXCHANGE: Duration = Duration::from_micros(200);
 const ITEM: Duration = Duration::from_micros(25);
+/// And each mark that is listed; more are a bitmap, which takes no longer than the longest list.
+const MARK: Duration = Duration::from_micros(2);
 /// Between two exchanges at most while anybody waits or is inside: a quarter of what the room's clock takes
-/// for an outage.
-const BEAT: Duration = Duration::from_millis(500);
+/// for an outage. Marks are said no more often.
+pub(super) const BEAT: Duration = Duration::from_millis(500);
 /// And when nobody is there: less than the room's clock may move at once (2 s), or it would run slow, and
 /// limits and rates with it.
 const IDLE: Duration = Duration::from_millis(1_500);
@@ -65,12 +69,12 @@ impl Room {
             if said.is_asked() {
                 asked = Instant::now();
             }
-            let items = said.batch.items();
+            let work = work(&said.batch);
             let more = self.converse(store, said).await;
             self.find();
             let counts = *self.view.load().counts();
             let duties = if counts.backlog { MAX_STEPS } else { 0 };
-            let pause = pause(items + duties, counts.nodes);
+            let pause = pause(work.saturating_add(items(duties)), counts.nodes);
             sleep(pause).await;
             if more || !self.desk().is_empty() {
                 continue; // More than one exchange could do, or one batch carry.
@@ -106,10 +110,10 @@ impl Room {
                         reports = self.view.load().report().parts().into();
                     }
                     let report = reports.pop_front();
-                    let items = report.as_ref().map_or(0, Report::items);
+                    let work = items(report.as_ref().map_or(0, Report::items));
                     said.batch.known.report = report.map(Box::new);
                     let left = Duration::from_millis(left_ms).clamp(PAUSE, BEAT);
-                    let next = pause(items, self.view.load().counts().nodes);
+                    let next = pause(EXCHANGE + work, self.view.load().counts().nodes);
                     sleep(if reports.is_empty() { left } else { next }).await;
                 }
             }
@@ -189,12 +193,20 @@ impl Room {
     }
 }
 
-/// How long a node is silent after an exchange with so many items: twice what its like take of the store if every node says
-/// as much, so that a room keeps a Redis busy for a third of the time at most. By what was said, not by how long the answer
-/// took: a slow link is no load. Never longer than the room's clock may wait.
-fn pause(items: usize, nodes: u64) -> Duration {
-    let items = u32::try_from(items).unwrap_or(u32::MAX);
-    let work = EXCHANGE.saturating_add(ITEM.saturating_mul(items));
+/// What so many items take of a Redis.
+fn items(count: usize) -> Duration {
+    ITEM.saturating_mul(u32::try_from(count).unwrap_or(u32::MAX))
+}
+
+/// What a batch takes of it: by what is said, not by how long the answer takes. A slow link is no load.
+fn work(batch: &Batch) -> Duration {
+    let marks = batch.marks.len().min(MARKS_LISTED) as u32;
+    EXCHANGE.saturating_add(items(batch.items())).saturating_add(MARK * marks)
+}
+
+/// How long a node is silent after an exchange of so much work: twice as long as the store is busy if every node says as much, so
+/// that a room keeps a Redis busy for a third of the time at most. Never longer than the room's clock may wait.
+fn pause(work: Duration, nodes: u64) -> Duration {
     let nodes = u32::try_from(nodes.max(1)).unwrap_or(u32::MAX);
     work.saturating_mul(2).saturating_mul(nodes).clamp(PAUSE, BEAT)
 }
@@ -202,22 +214,34 @@ fn pause(items: usize, nodes: u64) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::line::MAX_ITEMS;
+    use crate::line::{MAX_BULK, MAX_ITEMS};
+
+    /// What a batch with so many claims and marks takes.
+    fn batch(claims: usize, marks: usize) -> Duration {
+        let (claims, marks) = (vec![1; claims], vec![1; marks]);
+        work(&Batch { claims, marks, ..Batch::default() })
+    }
 
     #[test]
     fn the_pause_grows_with_what_was_said_and_with_who_else_speaks() {
-        assert_eq!(pause(0, 0), PAUSE, "before anything is known");
-        assert_eq!(pause(0, 1), PAUSE);
-        assert_eq!(pause(80, 1), PAUSE, "200 µs and 80 times 25 µs, twice");
-        assert_eq!(pause(100, 1), Duration::from_micros(5_400));
-        assert_eq!(pause(100, 10), Duration::from_micros(54_000));
-        assert_eq!(pause(0, 20), Duration::from_micros(8_000), "twenty that have nothing to say");
-        assert_eq!(pause(MAX_ITEMS, 1_000), BEAT, "nobody waits longer for their turn");
-        assert_eq!(pause(usize::MAX, u64::MAX), BEAT);
-        for (items, nodes) in [(MAX_ITEMS, 1), (MAX_ITEMS, 8), (50, 30)] {
-            let busy = (EXCHANGE + ITEM * items as u32) * nodes as u32;
-            let share = busy.as_secs_f64() / (pause(items, nodes) + busy).as_secs_f64();
-            assert!(share < 0.34, "{items} items of {nodes} nodes: {share}");
+        assert_eq!(pause(batch(0, 0), 0), PAUSE, "before anything is known");
+        assert_eq!(pause(batch(0, 0), 1), PAUSE);
+        assert_eq!(pause(batch(80, 0), 1), PAUSE, "200 µs and 80 times 25 µs, twice");
+        assert_eq!(pause(batch(100, 0), 1), Duration::from_micros(5_400));
+        assert_eq!(pause(batch(100, 0), 10), Duration::from_micros(54_000));
+        assert_eq!(pause(batch(100, 500), 10), Duration::from_micros(74_000), "marks count, too");
+        let twenty = Duration::from_micros(8_000);
+        assert_eq!(pause(batch(0, 0), 20), twenty, "twenty that have nothing to say");
+        let bitmap = batch(0, MAX_BULK as usize);
+        assert_eq!(bitmap, batch(0, MARKS_LISTED), "a bitmap takes as long as the longest list");
+        let all = batch(MAX_ITEMS, MARKS_LISTED);
+        assert_eq!(pause(all, 1_000), BEAT, "nobody waits longer for their turn");
+        assert_eq!(pause(items(usize::MAX), u64::MAX), BEAT);
+        for (claims, marks, nodes) in [(MAX_ITEMS, 0, 1), (MAX_ITEMS, 1_000, 8), (50, 9, 30)] {
+            let busy = batch(claims, marks) * nodes as u32;
+            let share =
+                busy.as_secs_f64() / (pause(batch(claims, marks), nodes) + busy).as_secs_f64();
+            assert!(share < 0.34, "{claims} claims, {marks} marks of {nodes} nodes: {share}");
         }
     }
 }

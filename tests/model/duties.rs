@@ -189,7 +189,7 @@ impl Model {
 
     pub(super) fn move_base(&mut self) {
         let length = self.counts.issued - self.base;
-        if length > BASE_MIN && self.counts.lapsed - self.base >= length / 2 {
+        if length > BASE_MIN && self.counts.lapsed - self.base >= length / 4 {
             let base = self.counts.lapsed / BASE_STEP * BASE_STEP;
             self.base = base;
             self.note("base moved", 1);

@@ -48,6 +48,14 @@ impl Balancer {
         let turn = self.next.fetch_add(1, Ordering::Relaxed);
         nodes.get(turn % nodes.len().max(1)).copied()
     }
+
+    /// Two that are not the same one.
+    fn pick_two(&self) -> Option<[SocketAddr; 2]> {
+        let nodes = self.nodes.read().expect("no panic while it is held");
+        let turn = self.next.fetch_add(1, Ordering::Relaxed);
+        let pick = |nth: usize| nodes[(turn + nth) % nodes.len()];
+        (nodes.len() > 1).then(|| [pick(0), pick(1)])
+    }
 }
 
 /// Some of a crowd, who come together.
@@ -160,6 +168,11 @@ impl Answer {
         serde_json::from_slice(&self.body).unwrap_or_default()
     }
 
+    /// What no two passes have in common, of the one that came with it.
+    fn nonce(&self) -> Option<String> {
+        claims(self.header("set-cookie")?)?["nonce"].as_str().map(str::to_owned)
+    }
+
     /// The number the site saw, if it was the site who answered.
     fn inside(&self) -> Option<u64> {
         self.header("x-seen-number")?.parse().ok()
@@ -219,6 +232,7 @@ impl Browser {
                 return Some(());
             }
             open = match self.understand(&answer, asked, open) {
+                Told::Come if self.person % 10 == 5 && self.come_twice().await => return Some(()),
                 Told::Come => true,
                 Told::Wait(pause) => {
                     sleep(pause.min(self.poll)).await;
@@ -229,6 +243,26 @@ impl Browser {
             };
         }
         None
+    }
+
+    /// One in ten has the page open twice: both come in on the same ticket at the same moment, by two nodes. Whether they did.
+    async fn come_twice(&mut self) -> bool {
+        let (Some(number), Some(nodes)) = (self.number, self.balancer.pick_two()) else {
+            return false;
+        };
+        let asked = Instant::now();
+        let (one, other) =
+            tokio::join!(self.ask_of(nodes[0], "/", PAGE), self.ask_of(nodes[1], "/", PAGE));
+        let inside: Vec<Answer> =
+            [one, other].into_iter().flatten().filter(|answer| answer.inside().is_some()).collect();
+        let Some(last) = inside.last() else { return false };
+        self.note(Event::Entered { number });
+        let seen = |answer: &Answer| (answer.inside().unwrap_or_default(), answer.nonce());
+        if let [one, other] = &inside[..] {
+            self.note(Event::Both { number, seen: [seen(one), seen(other)] });
+        }
+        self.learn(last, asked);
+        true
     }
 
     /// What an answer means that did not come from the site.
@@ -353,12 +387,16 @@ impl Browser {
     }
 
     async fn ask(&self, target: &str, dress: &str) -> io::Result<Answer> {
+        let node = self.balancer.pick().ok_or(io::ErrorKind::NotConnected)?;
+        self.ask_of(node, target, dress).await
+    }
+
+    async fn ask_of(&self, node: SocketAddr, target: &str, dress: &str) -> io::Result<Answer> {
         let cookie = self.cookie.as_ref().map(|cookie| format!("Cookie: {cookie}\r\n"));
         let request = format!(
             "GET {target} HTTP/1.1\r\nHost: shop.example.com\r\n{dress}{}Connection: close\r\n\r\n",
             cookie.unwrap_or_default()
         );
-        let node = self.balancer.pick().ok_or(io::ErrorKind::NotConnected)?;
         timeout(PATIENCE, fetch(node, &request)).await?
     }
 }
@@ -388,7 +426,12 @@ async fn fetch(node: SocketAddr, request: &str) -> io::Result<Answer> {
 
 /// The number a cookie's token is about; none in a place without one.
 fn number_of(cookie: &str) -> Option<Number> {
-    let claims = cookie.split_once('=')?.1.split('.').nth(1)?;
-    let claims: Value = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(claims).ok()?).ok()?;
+    let claims = claims(cookie)?;
     Some((claims["epoch"].as_u64()?, claims["num"].as_u64()?))
+}
+
+/// What a cookie's token says.
+fn claims(cookie: &str) -> Option<Value> {
+    let claims = cookie.split_once('=')?.1.split('.').nth(1)?;
+    serde_json::from_slice(&URL_SAFE_NO_PAD.decode(claims).ok()?).ok()
 }

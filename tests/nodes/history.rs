@@ -40,6 +40,8 @@ pub enum Event {
     Lost { why: String },
     /// In again on a ticket that was used up.
     Again { number: Number },
+    /// Came in by two nodes at once on one ticket. Of each: whom the site saw, and what is unique about the pass.
+    Both { number: Number, seen: [(u64, Option<String>); 2] },
     /// Done.
     Home,
 }
@@ -63,6 +65,9 @@ pub struct Terms {
     /// Numbers up to this one had been called when the store forgot about it. Whoever of them was not inside yet goes to the head
     /// of the line, and waits there for a seat.
     pub forgotten: u64,
+    /// Of two who came while no numbers were given, the one who came so much earlier has the lower one. See `gateway::loss`: twice
+    /// what nodes are apart in finding the store again, because the outage is played at least twice as fast.
+    pub arrivals: Duration,
 }
 
 impl History {
@@ -145,6 +150,7 @@ impl History {
         let mut broken = Vec::new();
         numbers_are_given_once(&events, &mut broken);
         numbers_follow_time(&events, &mut broken);
+        arrivals_are_kept(&events, terms, &mut broken);
         turns_follow_numbers(&events, terms, &mut broken);
         seats_are_kept(&events, terms.max_active, &mut broken);
         nobody_is_lost(&events, terms, &mut broken);
@@ -193,6 +199,58 @@ fn numbers_follow_time(events: &[Noted], broken: &mut Vec<String>) {
             broken.push(format!("{number:?} was given after {highest:?}"));
         }
     }
+}
+
+/// Whoever came while no numbers were given gets one by when they came, whichever node they came to.
+fn arrivals_are_kept(events: &[Noted], terms: &Terms, broken: &mut Vec<String>) {
+    if let Some(Outrun { apart, number, behind }) = outrun(events)
+        && apart > terms.arrivals
+    {
+        broken.push(format!("{number:?} came {apart:?} before {behind:?} and is behind them"));
+    }
+}
+
+/// Somebody with a higher number than somebody who came later.
+struct Outrun {
+    /// How much later.
+    apart: Duration,
+    number: Number,
+    behind: Number,
+}
+
+/// The worst of them, from the first who came while no numbers were given on.
+fn outrun(events: &[Noted]) -> Option<Outrun> {
+    let mut came: BTreeMap<Person, Instant> = BTreeMap::new();
+    let mut given: Vec<(Instant, Number)> = Vec::new();
+    let first = events.iter().find(|(_, _, event)| *event == Event::Provisional)?.0;
+    for (at, person, event) in events {
+        match event {
+            Event::Provisional => drop(came.entry(*person).or_insert(*at)),
+            Event::Given { number, asked } => {
+                given.push((came.get(person).copied().unwrap_or(*asked), *number));
+            }
+            _ => {}
+        }
+    }
+    given.retain(|(came, _)| *came >= first);
+    given.sort();
+    // When the highest number so far became a higher one.
+    let mut highest: Vec<(Instant, Number)> = Vec::new();
+    let mut worst: Option<Outrun> = None;
+    for (came, number) in given {
+        if let Some((before, higher)) =
+            highest.get(highest.partition_point(|(_, one)| *one < number))
+        {
+            let apart = came - *before;
+            if worst.as_ref().is_none_or(|worst| apart > worst.apart) {
+                worst = Some(Outrun { apart, number: *higher, behind: number });
+            }
+        }
+        if highest.last().is_none_or(|(_, last)| number > *last) {
+            highest.push((came, number));
+        }
+    }
+    worst
 }
 
 /// Nobody is told to wait long after somebody behind them was called.
@@ -266,6 +324,9 @@ fn nobody_is_lost(events: &[Noted], terms: &Terms, broken: &mut Vec<String>) {
                     broken.push(format!("{person} came in twice on {number:?}"));
                 }
             }
+            Event::Both { number, seen: [one, other] } if one != other || one.0 != number.1 => {
+                broken.push(format!("{person} came in as {one:?} and as {other:?} on {number:?}"));
+            }
             Event::TurnedAway { status } => {
                 broken.push(format!("{person} was inside, and was told {status}"));
             }
@@ -301,6 +362,10 @@ pub struct Summary {
     /// Told that the line can't be reached.
     pub away: usize,
     pub unanswered: usize,
+    /// Came in by two nodes at once.
+    pub both: usize,
+    /// By how much somebody came earlier than somebody with a lower number, at worst, once no numbers were given.
+    pub outrun: Duration,
     /// The longest after somebody behind them was called that anybody was told to wait.
     pub latest: Duration,
     /// The soonest that anybody was given a number.
@@ -323,6 +388,8 @@ impl Summary {
             provisional: count(|event| matches!(event, Event::Provisional)),
             away: count(|event| matches!(event, Event::Away)),
             unanswered: count(|event| matches!(event, Event::Unanswered)),
+            both: count(|event| matches!(event, Event::Both { .. })),
+            outrun: outrun(events).map_or(Duration::ZERO, |outrun| outrun.apart),
             latest: latest.unwrap_or_default(),
             soonest: soonest.min().unwrap_or_default(),
         }
@@ -333,6 +400,13 @@ impl Summary {
     pub fn was_lost(&self) {
         assert!(self.waits > 0 && self.away > 0, "nobody in line was told: {self}");
         assert!(self.provisional > 0, "nobody who came was told: {self}");
+    }
+
+    /// Nodes that hear from their store all the time tell of one line: nobody was told to wait for longer than this after somebody
+    /// behind them was called. Half a second is what a beat makes; the rest is what a busy machine may be late.
+    #[track_caller]
+    pub fn was_steady(&self) {
+        assert!(self.latest < Duration::from_millis(1_500), "{self}");
     }
 
     /// Nobody noticed anything of the kind.
@@ -347,14 +421,17 @@ impl fmt::Display for Summary {
         write!(
             f,
             "{} numbers given, {} times told to wait, {} entered, {} times a place without a number, {} times the line \
-             away, {} times no answer; {:?} after somebody behind them was called somebody was told to wait, at worst",
+             away, {} times no answer, {} in by two nodes at once; {:?} after somebody behind them was called somebody was told \
+             to wait, at worst; who came {:?} earlier is behind, at worst",
             self.given,
             self.waits,
             self.entered,
             self.provisional,
             self.away,
             self.unanswered,
-            self.latest
+            self.both,
+            self.latest,
+            self.outrun
         )
     }
 }
@@ -381,6 +458,7 @@ mod tests {
             spread: Duration::from_millis(100),
             cut_off: 7..8,
             forgotten,
+            arrivals: Duration::from_millis(100),
         };
         let judged =
             std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| history.judge(&terms)));
@@ -402,6 +480,18 @@ mod tests {
         let found =
             judged(&[(1, 0, given(2)), (1_500, 1, after(1))]).expect_err("a lower one later");
         assert!(found.contains("was given after"), "{found}");
+
+        let came = |ms, person| (ms, person, Event::Provisional);
+        let long_after = [came(1, 0), came(200, 1), (2_000, 1, after(1)), (2_001, 0, after(2))];
+        let found = judged(&long_after).expect_err("by when they came");
+        assert!(found.contains("came 199ms before (1, 1) and is behind"), "{found}");
+        let soon_after = [came(1, 0), came(50, 1), (2_000, 1, after(1)), (2_001, 0, after(2))];
+        assert_eq!(judged(&soon_after), Ok(()), "nodes are so far apart");
+        let in_order = [came(1, 0), came(200, 1), (2_000, 0, after(1)), (2_001, 1, after(2))];
+        assert_eq!(judged(&in_order), Ok(()));
+        let overtaken = [came(1, 0), (1_200, 1, after(1)), (2_001, 0, after(2))];
+        let found = judged(&overtaken).expect_err("a newcomer went past");
+        assert!(found.contains("and is behind them"), "{found}");
 
         let called = |number| Event::Called { number: (1, number) };
         let waits = |number| Event::Waiting { number: (1, number), asked: later };
@@ -433,6 +523,17 @@ mod tests {
         let later = [entered, (1_000, 1, Event::Away), leaving(1_150), again(1_200)];
         let found = judged(&later).expect_err("it could be told again");
         assert!(found.contains("0 came in twice"), "{found}");
+        let pass = |number, nonce: &str| (number, Some(nonce.to_owned()));
+        let both = |seen| [(1, 0, Event::Both { number: (1, 4), seen })];
+        assert_eq!(judged(&both([pass(4, "a"), pass(4, "a")])), Ok(()), "one seat");
+        for seen in [
+            [pass(4, "a"), pass(4, "b")],
+            [pass(4, "a"), pass(5, "a")],
+            [pass(5, "a"), pass(5, "a")],
+        ] {
+            let found = judged(&both(seen)).expect_err("two seats, or another's");
+            assert!(found.contains("0 came in as"), "{found}");
+        }
         let found = judged(&[(1, 0, Event::TurnedAway { status: 503 })]).expect_err("turned away");
         assert!(found.contains("was told 503"), "{found}");
     }

@@ -1,7 +1,7 @@
 //! Many nodes, one line: whatever breaks, nobody loses their place, nobody overtakes, nobody is in twice.
 //!
 //! Three real nodes and a real Redis, thousands of people with cookies before them, and a judge who sees only what people
-//! see ([`history`]). [`faults`] has a test for each thing that can break, and says what visitors saw meanwhile;
+//! see ([`history`]), and one who reads in Redis how many seats are taken ([`seats`]). [`faults`] has a test for each thing that can break, and says what visitors saw meanwhile;
 //! [`scenes`] and [`together`] have those that were asked for by name. [`calls`] counts what all that costs Redis, [`starting`] and
 //! [`outgrown`] have one node that meets a Redis not made for it, [`moving`] a line that moves.
 
@@ -13,6 +13,7 @@ mod limits;
 mod moving;
 mod outgrown;
 mod scenes;
+mod seats;
 mod site;
 mod starting;
 mod together;
@@ -23,6 +24,7 @@ use std::time::Duration;
 
 use crowd::{Crowd, Party};
 use history::{Event, Person, Summary, Terms};
+use seats::Seats;
 
 use crate::support::redis::RedisServer;
 use crate::support::{Config, Gateway, raise_open_files};
@@ -33,6 +35,11 @@ fn alone() -> MutexGuard<'static, ()> {
     raise_open_files();
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+/// Two who came to different nodes in an outage may have their numbers the other way round if they came less than this apart: nodes
+/// begin to play it again when they find the store, which they try once a second with a deadline of a second, and play it
+/// twice as fast.
+const ARRIVALS: Duration = Duration::from_secs(4);
 
 /// A number in the state of the line, as it lies in Redis.
 #[track_caller]
@@ -48,6 +55,8 @@ struct Fleet {
     crowd: Crowd,
     seats: usize,
     people: usize,
+    /// Who reads in Redis how many seats are taken.
+    watched: Option<Seats>,
 }
 
 impl Fleet {
@@ -73,7 +82,7 @@ impl Fleet {
             Gateway::start(own(index, config))
         });
         let nodes: Vec<Gateway> = nodes.collect();
-        let fleet = Fleet { _alone: alone, nodes, crowd, seats, people: 0 };
+        let fleet = Fleet { _alone: alone, nodes, crowd, seats, people: 0, watched: None };
         fleet.refresh();
         fleet
     }
@@ -93,6 +102,11 @@ impl Fleet {
     fn gather_party(&mut self, party: &Party) -> Range<Person> {
         self.people += party.people;
         self.crowd.gather(party)
+    }
+
+    /// From now on it is read in Redis, too, how many seats are taken: people see only those who are inside.
+    fn watch_seats(&mut self, redis: &RedisServer) {
+        self.watched = Some(Seats::watch(&redis.url()));
     }
 
     /// How late nodes may tell something, as they say themselves when they start.
@@ -137,8 +151,12 @@ impl Fleet {
             spread: self.bound(store),
             cut_off: 0..0,
             forgotten: 0,
+            arrivals: ARRIVALS,
         };
         but(&mut terms);
+        if let Some(watched) = self.watched.take() {
+            watched.judge(self.seats as u64);
+        }
         let summary = self.crowd.history.judge(&terms);
         println!("{what}: {summary}");
         summary

@@ -1,13 +1,17 @@
 //! What was asked for by name and needs whole nodes: two seats and a crowd before them, and windows that advance though whoever
 //! opened the last one is killed.
 
+use std::sync::Barrier;
 use std::time::{Duration, Instant};
+
+use serde_json::json;
 
 use super::crowd::Party;
 use super::history::Event;
 use super::{Fleet, Store, alone};
+use crate::support::operator::OPERATOR;
 use crate::support::redis::{RedisServer, Relay};
-use crate::support::{Config, Gateway, Origin, Visitor};
+use crate::support::{Config, Gateway, Operator, Origin, Visitor, eventually};
 
 /// Seats are two, sixty want in, and each goes again soon.
 #[test]
@@ -106,4 +110,43 @@ fn windows_advance_though_the_node_that_opened_the_last_one_is_killed() {
     let given = turns - first;
     println!("{given} turns in {} ms, with two of three nodes killed", ended_ms - began_ms);
     assert!((due..=due + BATCH).contains(&given), "{given} turns, {due} are due");
+}
+
+/// Sixty wait, and an operator at each of two nodes calls next at the same moment, again and again.
+#[test]
+fn operators_at_two_nodes_never_call_the_same_visitor() {
+    let (redis, origin) = (RedisServer::start(), Origin::start());
+    let room = "mode = \"hold\"\nticket_prefix = \"B\"";
+    let nodes = [(); 2].map(|()| {
+        let config = Config::new(&[origin.address().to_string()]).room("sale", room);
+        Gateway::start(config.store_at(&redis.url()))
+    });
+    for nth in 0..60 {
+        Visitor::new(&nodes[nth % 2]).open("/");
+    }
+    // Each names whom it called by its own view: both have heard of everybody first.
+    for node in &nodes {
+        let operator = Operator::new(node);
+        eventually("sixty in line", || {
+            (operator.get("/v1/rooms/sale").json()["waiting"] == 60).then_some(())
+        });
+    }
+    let together = Barrier::new(nodes.len());
+    let ask = |node: &Gateway| -> Vec<String> {
+        let operator = Operator::with_key(node, OPERATOR);
+        let next = |_| {
+            together.wait();
+            let released = operator.does("/v1/rooms/sale/release", &json!({ "count": 1 }));
+            assert_eq!(released["released"], 1, "{released}");
+            released["called"][0]["label"].as_str().expect("a label").to_owned()
+        };
+        (0..30).map(next).collect()
+    };
+    let mut called: Vec<String> = std::thread::scope(|scope| {
+        let operators: Vec<_> = nodes.iter().map(|node| scope.spawn(|| ask(node))).collect();
+        operators.into_iter().flat_map(|one| one.join().expect("no panic")).collect()
+    });
+    called.sort();
+    let all: Vec<String> = (1..=60).map(|number| format!("B-{number:06}")).collect();
+    assert_eq!(called, all);
 }

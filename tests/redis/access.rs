@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anteroom::store::StoreError;
-use anteroom::store::redis::{Access, Trouble};
+use anteroom::store::redis::{Access, Trouble, script};
 
 use super::{Caller, opened_by, trouble};
 use crate::support::redis::RedisServer;
@@ -69,6 +69,28 @@ fn an_acl_user_needs_what_an_exchange_does_and_no_more() {
     }
     let nobody = said(caller("nobody").count("n"));
     assert!(nobody.contains("WRONGPASS"), "{nobody}");
+}
+
+/// So the documented user may do whatever any exchange does; `store::contract` has exchanges as that user.
+#[test]
+fn nothing_the_script_calls_is_dangerous_but_info() {
+    let redis = RedisServer::start();
+    let dangerous: Vec<String> = redis.ask(&["ACL", "CAT", "dangerous"]);
+    assert!(dangerous.iter().any(|name| name == "keys"), "{dangerous:?}");
+    let mut called: Vec<String> = Vec::new();
+    for before in ["call('", "many('"] {
+        let calls = script::TEXT.split(before).skip(1);
+        let names = calls.filter_map(|rest| rest.split('\'').next());
+        called.extend(names.map(str::to_ascii_lowercase));
+    }
+    called.sort();
+    called.dedup();
+    assert!(called.len() > 20 && called.contains(&"bitop".to_owned()), "{called:?}");
+    let known: Vec<String> = redis.ask(&["COMMAND", "LIST"]);
+    for name in &called {
+        assert!(known.contains(name), "{name} is no command");
+        assert!(name == "info" || !dangerous.contains(name), "{name}");
+    }
 }
 
 /// Rights that change while a connection is open count at once, both ways.

@@ -10,7 +10,7 @@ use anteroom::store::redis::{DEADLINE, Trouble};
 
 use super::{Caller, trouble};
 use crate::support::redis::{RedisServer, Relay};
-use crate::support::{eventually, within};
+use crate::support::{PATIENCE, eventually, within};
 
 /// How soon a Redis that is back is found: the longest pause between two diallings, and something to spare on a
 /// busy machine.
@@ -246,4 +246,20 @@ fn a_full_house_is_waited_for() {
     });
     drop(kept);
     within(FOUND_AGAIN, "a place", || caller.count("n").ok());
+}
+
+/// A master that is cut off from its replicas gives nothing away (`min-replicas-to-write`), and is used again when one is there.
+#[test]
+fn a_master_without_replicas_is_waited_for() {
+    let redis = RedisServer::start();
+    let caller = Caller::new(&redis.url());
+    assert_eq!(caller.count("n").unwrap(), 1);
+    let _: String = redis.ask(&["CONFIG", "SET", "min-replicas-to-write", "1"]);
+    let told = trouble(caller.count("n"));
+    assert!(matches!(&told, Trouble::NotReady(why) if why.contains("NOREPLICAS")), "{told}");
+    assert!(told.is_passing());
+    assert_eq!(redis.ask::<i64>(&["GET", "n"]), 1, "nothing was done");
+    let _replica = RedisServer::setup().replica_of(&redis).start();
+    let counted = within(PATIENCE, "a replica that follows", || caller.count("n").ok());
+    assert_eq!(counted, 2, "and nothing twice");
 }

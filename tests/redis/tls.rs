@@ -6,6 +6,7 @@ use anteroom::store::StoreError;
 use anteroom::store::redis::{Access, Address, Link, Trouble};
 
 use super::{Caller, trouble, trusting};
+use crate::support::redis::sentinel::{MASTER, secure};
 use crate::support::redis::{Cluster, RedisServer, Relay};
 
 #[test]
@@ -78,6 +79,20 @@ fn a_file_that_names_nobody_is_refused_at_once() {
         assert!(refused.to_string().contains("not a list of certificates"), "{refused}");
     }
     assert!(Link::new(address("cert.pem")).is_ok());
+}
+
+/// Whom a Sentinel names is spoken to over TLS as well, and so is the Sentinel.
+#[test]
+fn a_sentinel_over_tls() {
+    let (server, sentinel) = secure();
+    let url = format!("rediss-sentinel://127.0.0.1:{}/{MASTER}", sentinel.tls_port());
+    let caller = Caller::with(&url, trusting(&server));
+    caller.check().unwrap();
+    assert_eq!(caller.count("n").unwrap(), 1);
+    assert_eq!(server.ask::<i64>(&["GET", "n"]), 1);
+    let stranger = RedisServer::setup().tls().start();
+    let told = trouble(Caller::with(&url, trusting(&stranger)).count("n"));
+    assert!(matches!(told, Trouble::Untrusted(_)), "{told}");
 }
 
 /// What is named by others is spoken to over TLS as well.

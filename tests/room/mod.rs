@@ -220,6 +220,34 @@ fn a_poll_is_said_once_a_period() {
     });
 }
 
+/// However often others make a node speak.
+#[test]
+fn polls_are_said_together_twice_a_second() {
+    let store = Noting::founded();
+    let asked = store.clone();
+    with(store, hold(), async |room| {
+        for _ in 0..3 {
+            room.join(None).await.expect("an answer");
+        }
+        let heard =
+            || -> Vec<_> { asked.asked().into_iter().flat_map(|batch| batch.marks).collect() };
+        room.seen(proof(&room, 1));
+        room.join(None).await.expect("an answer");
+        assert_eq!(heard(), [1], "nothing was said for a while: with the next exchange");
+        let said = tokio::time::Instant::now();
+        for number in [2, 3] {
+            room.seen(proof(&room, number));
+            room.join(None).await.expect("an answer");
+            assert_eq!(heard(), [1], "they wait for each other, though the node speaks");
+        }
+        until(|| heard().len() > 1).await;
+        let waited = said.elapsed();
+        assert_eq!(heard(), [1, 2, 3], "nobody else made it speak");
+        assert!(waited >= Duration::from_millis(450), "{waited:?}");
+        assert!(waited <= Duration::from_millis(550), "{waited:?}");
+    });
+}
+
 #[test]
 fn whoever_is_gone_before_they_are_told_keeps_no_place() {
     let store = Noting::founded();

@@ -12,7 +12,7 @@ use anteroom::store::{BoxFuture, Memory, Redis, Store, StoreError};
 use super::load::{Rng, Twin};
 use super::{Hand, Node, embedded, exchange, opening, patient, runtime};
 use crate::support::PATIENCE;
-use crate::support::redis::{Cluster, RedisServer, Sentinels};
+use crate::support::redis::{Cluster, RedisServer, Sentinels, Setup};
 
 /// A store to try, with its clock, and what must outlive it.
 struct Rig {
@@ -169,6 +169,29 @@ fn behind_sentinels() -> Rig {
     at(&sentinels.url(), sentinels)
 }
 
+/// The user that docs/sizing.md tells operators to make, and its password.
+fn documented_user() -> Setup {
+    let docs = include_str!("../../docs/sizing.md");
+    let (_, rest) = docs.split_once("`user ").expect("a rule");
+    let (rule, _) = rest.split_once('`').expect("its end");
+    RedisServer::setup().user(&rule.replace("SECRET", "secret"))
+}
+
+/// A url with that user in it.
+fn by_that_user(url: &str) -> String {
+    url.replacen("://", "://anteroom:secret@", 1)
+}
+
+fn by_the_documented_user() -> Rig {
+    let server = documented_user().start();
+    at(&by_that_user(&server.url()), server)
+}
+
+fn by_the_documented_user_in_a_cluster() -> Rig {
+    let cluster = Cluster::with(documented_user());
+    at(&by_that_user(&cluster.url()), cluster)
+}
+
 macro_rules! store_contract {
     ($checks:tt; $($rig:ident),*) => { $(store_contract!(@one $rig $checks);)* };
     (@one $rig:ident [$($check:ident),* $(,)?]) => {
@@ -209,6 +232,13 @@ store_contract!([
     nodes_at_once_share_one_line,
     whoever_stops_waiting_may_ask_again,
 ]; in_redis, in_redis_with_a_file, in_redis_killed_and_back_from_its_file, in_a_cluster, behind_sentinels);
+
+// Rights: of the whole script they are the same for every batch but for what it calls, see `redis::access`.
+store_contract!([
+    numbers_are_given_once_and_in_order,
+    a_claim_is_answered_the_same_twice,
+    nodes_at_once_share_one_line,
+]; by_the_documented_user, by_the_documented_user_in_a_cluster);
 
 fn given(joined: &Joined) -> (Number, u32) {
     match joined {

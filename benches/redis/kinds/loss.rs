@@ -41,7 +41,7 @@ pub(super) fn losses(waiting: u64, rounds: u64) -> Vec<Kind> {
 }
 
 /// What a node does while a line settles; whether the line has gone on, and what its last exchange took.
-fn settle(node: &mut Node<'_>, clock: &Clock, merges: &mut Vec<f64>) -> (bool, f64) {
+pub(super) fn settle(node: &mut Node<'_>, clock: &Clock, merges: &mut Vec<f64>) -> (bool, f64) {
     node.offer(settings());
     assert!(matches!(node.last.taken, Taken::Settling { .. }), "{:?}", node.last.taken);
     for report in node.view.report().parts() {

@@ -110,14 +110,16 @@ impl Cluster {
         self.nodes[node].ask(&["CLUSTER", "MYID"])
     }
 
-    /// Until every node knows every other, and none sees anything wrong.
+    /// Until every node knows every other and whose every slot is, and none sees anything wrong: one that may serve a part
+    /// is content before it has heard of the rest.
     #[track_caller]
     pub fn settle(&self) {
-        let known = format!("cluster_known_nodes:{}", self.nodes.len());
+        let known = format!("cluster_known_nodes:{}\r\n", self.nodes.len());
+        let settled = ["cluster_state:ok\r\n", "cluster_slots_ok:16384\r\n", &known];
         for node in &self.nodes {
             eventually("a cluster at one with itself", || {
                 let info: String = node.ask(&["CLUSTER", "INFO"]);
-                (info.contains("cluster_state:ok") && info.contains(&known)).then_some(())
+                settled.iter().all(|line| info.contains(line)).then_some(())
             });
         }
     }

@@ -107,10 +107,23 @@ pub fn stubborn(server: &RedisServer) -> RedisServer {
     watching(RedisServer::setup(), server, 1, NEVER_MS).start()
 }
 
+/// A server and one Sentinel over it that speak TLS to each other and to everybody, with the same certificate.
+#[track_caller]
+pub fn secure() -> (RedisServer, RedisServer) {
+    let setup = RedisServer::setup().tls().line("tls-replication yes");
+    let server = setup.clone().start();
+    let sentinel = watching_at(setup, server.tls_port(), 1, 500).start();
+    (server, sentinel)
+}
+
 fn watching(setup: Setup, master: &RedisServer, quorum: usize, down_after_ms: u64) -> Setup {
+    watching_at(setup, master.port(), quorum, down_after_ms)
+}
+
+fn watching_at(setup: Setup, port: u16, quorum: usize, down_after_ms: u64) -> Setup {
     setup
         .sentinel()
-        .line(&format!("sentinel monitor {MASTER} 127.0.0.1 {} {quorum}", master.port()))
+        .line(&format!("sentinel monitor {MASTER} 127.0.0.1 {port} {quorum}"))
         .line(&format!("sentinel auth-user {MASTER} control"))
         .line(&format!("sentinel auth-pass {MASTER} control"))
         .line(&format!("sentinel down-after-milliseconds {MASTER} {down_after_ms}"))

@@ -10,7 +10,7 @@ use super::super::script::{self, LAYOUT};
 use super::code;
 use super::places::Places;
 use crate::line::{
-    BadBatch, Batch, Change, Command, EXACT, ISSUED_MAX, Join, Key, Keyed, MAX_ITEMS, MS_MAX,
+    BadBatch, Batch, Change, Command, EXACT, ISSUED_MAX, Join, Key, Keyed, MARKS_LISTED, MS_MAX,
     Moment, Number, Offer, Order, Overrides, PLACES_MAX, Renewal,
 };
 
@@ -44,7 +44,7 @@ pub fn encode(room: &str, batch: &Batch, moment: Option<Moment>) -> Result<Call,
     let low = known.issued.saturating_sub(SPAN);
     let live = Places::of_ranges(report.map_or(&[], |report| &report.live), low, known.released);
     let used = Places::of_ranges(report.map_or(&[], |report| &report.used), low, known.issued);
-    let (marks, others) = match batch.marks.len() > MAX_ITEMS {
+    let (marks, others) = match batch.marks.len() > MARKS_LISTED {
         true => Places::of_numbers(&batch.marks, SPAN),
         false => (Places::default(), batch.marks.clone()),
     };
