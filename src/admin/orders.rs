@@ -12,8 +12,9 @@ use tokio::time::timeout;
 use super::access::Caller;
 use super::log;
 use super::refusal::{Refusal, no_answer};
-use crate::line::{Command, Commanded, Key, MAX_TEXT, Once, Order};
+use crate::line::{Command, Commanded, Done, Key, MAX_TEXT, Once, Order};
 use crate::room::{Busy, Room};
+use crate::store::HOUSE;
 
 /// How long the line may take: longer than any exchange, shorter than an operator's patience.
 const DEADLINE: Duration = Duration::from_secs(5);
@@ -34,6 +35,7 @@ pub(super) async fn order(
         key: print(&[&caller.name, caller.tenant.as_deref().unwrap_or("*"), again]),
         print: print(&[action, &parameters.to_string()]),
     });
+    let before = room.view().counts().paused;
     let order = Order { command, note: note(caller, action, &parameters), once };
     let told = asked(room.command(order)).await?;
     if told == Commanded::Conflict {
@@ -41,8 +43,26 @@ pub(super) async fn order(
             "another order came under this Idempotency-Key: use a new key for a new order",
         ));
     }
-    log::acted(caller, Some(room.name()), action, &parameters);
+    let name = Some(room.name()).filter(|name| *name != HOUSE);
+    log::acted(caller, name, action, &with_outcome(parameters, action, before, &told));
     Ok(told)
+}
+
+/// What was asked for, and what came of it, for the log.
+fn with_outcome(mut said: Value, action: &str, paused: bool, told: &Commanded) -> Value {
+    match told {
+        Commanded::Released { count, after, upto, .. } => {
+            (said["released"], said["after"], said["upto"]) =
+                (json!(count), json!(after), json!(upto));
+        }
+        Commanded::Ended(done) => said["revoked"] = json!(*done == Done::Freed),
+        Commanded::Repaired(count) => said["repaired"] = json!(count),
+        _ if ["pause", "resume"].contains(&action) => {
+            (said["from"], said["to"]) = (json!(paused), json!(action == "pause"));
+        }
+        _ => {}
+    }
+    said
 }
 
 /// Who wants what, for the book.

@@ -16,9 +16,11 @@ use utoipa::ToSchema;
 
 use super::access::{By, Rule};
 use super::input::Told;
+use super::orders::order;
 use super::refusal::{ErrorBody, Refusal};
 use super::verbs::Nothing;
 use super::{Admin, log};
+use crate::line::Command;
 
 /// Names of origins are looked up, files read: seconds at most.
 const DEADLINE: Duration = Duration::from_secs(30);
@@ -88,7 +90,12 @@ pub(super) async fn reload(
     };
     match timeout(DEADLINE, asked).await {
         Ok(Some(Ok(()))) => {
-            log::acted(&by.caller, None, "reload", &json!({}));
+            // Into the book of what is no room's; it is done, whether or not that can be written now.
+            let book =
+                order(&by.caller, &admin.node.house, Command::Set(Vec::new()), "reload", json!({}));
+            if book.await.is_err() {
+                log::acted(&by.caller, None, "reload", &json!({}));
+            }
             Ok(Json(Reloaded { reloaded: true }))
         }
         Ok(Some(Err(problems))) => {

@@ -9,10 +9,13 @@ mod keys;
 mod lines;
 mod metrics;
 mod named;
+mod orders;
+mod past;
 mod rooms;
 mod tenants;
 mod upgrading;
 mod verbs;
+mod webhooks;
 
 use serde_json::{Value, json};
 

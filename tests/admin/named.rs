@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{becomes, join, poll};
 use crate::support::operator::OPERATOR;
-use crate::support::{Gateway, Operator, Origin};
+use crate::support::{Gateway, Operator, Origin, eventually};
 
 fn start(origin: &Origin) -> Gateway {
     Gateway::before(origin).room("evt_123", "rate = \"10/s\"\nburst = 1").start()
@@ -53,18 +53,76 @@ fn pause_release_and_metrics_answer_as_they_are_known() {
     becomes(&operator, "evt_123", |room| room["waiting"] == 0);
 }
 
+/// The seed's own examples, request by request.
 #[test]
-fn what_is_not_there_yet_is_refused_and_not_ignored() {
+fn release_with_a_rate_and_config_answer_as_they_are_known() {
     let origin = Origin::start();
     let gateway = start(&origin);
     let admin = Operator::new(&gateway);
-    let rate = json!({ "event_id": "evt_123", "count": 1, "rate_per_second": 10 });
-    let refused = admin.post("/v1/admin/release", &rate);
-    assert_eq!(refused.status, 400);
-    assert!(refused.text().contains("rate_per_second is not available in this version"));
+    let rate = json!({ "event_id": "evt_123", "count": 100, "rate_per_second": 10 });
+    let told = admin.does("/v1/admin/release", &rate);
+    let expected = json!({ "released": 0, "remaining_in_queue": 0, "current_release_rate": 10 });
+    assert_eq!(told, expected);
+    let config = json!({
+        "event_id": "evt_123", "enabled": true, "release_rate_per_second": 5, "max_queue_size": 10000,
+        "admission_token_ttl_seconds": 300, "heartbeat_timeout_seconds": 60
+    });
+    let told = admin.does("/v1/admin/config", &config);
+    let expected = json!({ "event_id": "evt_123", "config": {
+        "enabled": true, "release_rate_per_second": 5, "max_queue_size": 10000,
+        "admission_token_ttl_seconds": 300, "heartbeat_timeout_seconds": 60
+    } });
+    assert_eq!(told, expected);
+    let more = json!({ "event_id": "evt_123", "max_capacity": 5000, "bypass_queue": true });
+    let told = admin.does("/v1/admin/config", &more);
+    assert_eq!(told["config"]["max_capacity"], 5000);
+    assert_eq!(told["config"]["bypass_queue"], true);
+    assert_eq!(admin.see("/v1/rooms/evt_123")["mode"], "bypass");
+    let closed = json!({ "event_id": "evt_123", "enabled": false });
+    assert_eq!(admin.does("/v1/admin/config", &closed)["config"]["enabled"], false);
+    let room = admin.see("/v1/rooms/evt_123");
+    assert_eq!((&room["mode"], &room["rate_set"]), (&json!("closed"), &json!(5)));
+    assert_eq!(room["overrides"]["rate"]["value"], "5/s");
+    let hook = json!({ "event_id": "evt_123", "webhook_url": "https://backend.example.com/webhooks/admission" });
+    let refused = admin.post("/v1/admin/config", &hook);
+    assert_eq!(refused.status, 400, "a host that nobody allowed");
+    assert!(refused.text().contains("[webhooks]"), "{}", refused.text());
+}
+
+#[test]
+fn a_room_that_there_is_not_is_made_by_who_may() {
+    let origin = Origin::start();
+    let mut gateway =
+        Gateway::before(&origin).room("evt_123", "rate = \"10/s\"").embedded().start();
+    let config =
+        json!({ "event_id": "evt_new", "release_rate_per_second": 0.5, "max_capacity": 7 });
+    let operator = Operator::with_key(&gateway, OPERATOR);
+    assert_eq!(operator.post("/v1/admin/config", &config).status, 404);
+    let admin = Operator::new(&gateway);
+    let told = admin.does("/v1/admin/config", &config);
+    assert_eq!(told["config"]["release_rate_per_second"], 0.5);
+    let tickets = join(&gateway, "evt_new", 1);
+    assert_eq!(poll(&gateway, &tickets[0])["status"], "active", "nobody waits there");
+    for bad in ["a b", "", "x/y", "ö"] {
+        let refused = admin.post("/v1/admin/config", &json!({ "event_id": bad }));
+        assert_eq!(refused.status, 400, "{bad}");
+    }
+    gateway.restart();
+    let admin = Operator::new(&gateway);
+    let room = eventually("the room is back", || {
+        Some(admin.get("/v1/rooms/evt_new")).filter(|answer| answer.status == 200)
+    });
+    assert_eq!(room.json()["max_active"], 7);
+}
+
+#[test]
+fn what_can_not_be_meant_is_refused() {
+    let origin = Origin::start();
+    let gateway = start(&origin);
+    let admin = Operator::new(&gateway);
     let nothing = admin.post("/v1/admin/release", &json!({ "event_id": "evt_123" }));
     assert_eq!(nothing.status, 400);
-    assert!(nothing.text().contains("count is missing"));
+    assert!(nothing.text().contains("count or rate_per_second is missing"));
     assert_eq!(admin.get("/v1/admin/metrics").status, 400);
     for event_id in ["evt_124", "", "a/b", "evt_123/"] {
         let body = json!({ "event_id": event_id, "count": 1 });

@@ -150,7 +150,7 @@ fn every_change_is_in_the_log_with_who_made_it() {
         ("pause", "operator", json!({ "from": false, "to": true })),
         ("resume", "operator", json!({ "from": true, "to": false })),
         ("release", "operator", json!({ "count": 1, "released": 1, "after": 0, "upto": 1 })),
-        ("revoke", "operator", json!({ "number": 2, "revoked": true })),
+        ("revoke", "operator", json!({ "visitor": "B-000002", "revoked": true })),
         ("reset", "admin", json!({})),
     ] {
         let said = &gateway.events(&format!("admin.{action}"), 1)[0];
