@@ -110,6 +110,21 @@ function bits.clear(map, place)
   return put(map, place, false)
 end
 
+-- Sets many single bits, of which nothing is known or asked.
+function bits.set_all(map, places)
+  if #places == 0 then
+    return
+  end
+  settle(map)
+  local args, count = {}, 0
+  for _, place in ipairs(places) do
+    args[count + 1], args[count + 2], args[count + 3], args[count + 4] =
+      'SET', 'u1', number.text(place - line.base), '1'
+    count = count + 4
+  end
+  many('BITFIELD', map.key, args)
+end
+
 -- Bytes that are written at once where there are many alike.
 local BLOCK = 65536
 local blocks = {}

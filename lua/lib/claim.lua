@@ -7,24 +7,37 @@ claim.WAITING, claim.ADMITTED, claim.UNKNOWN, claim.STALE = 0, 1, 2, 3
 claim.OVER_PASSED, claim.OVER_USED, claim.OVER_ENDED = 4, 5, 5 -- + why: 6 to 10
 claim.INSIDE = 11 -- and the terms
 
--- Ordinary visitors were heard of. Most are live: only of those who are not it matters whether they are used.
+-- An ordinary visitor is here, if the line did not know.
+local function appear(place)
+  if place > line.released and not bits.get(line.used, place) and bits.set(line.live, place) then
+    line.waiting = line.waiting + 1
+  end
+end
+
+-- An ordinary visitor was heard of.
+function claim.mark(place)
+  if state.given(place) and place >= line.base then
+    bits.set(state.seen(), place)
+    appear(place)
+  end
+end
+
+-- Ordinary visitors were heard of, from all over the line. Most are live: only of the others it matters whether they are used.
 function claim.mark_each(places)
-  local seen, back = state.seen(), {}
-  bits.look(seen, places)
+  local heard, back = {}, {}
   bits.look(line.live, places)
   for _, place in ipairs(places) do
     if state.given(place) and place >= line.base then
-      bits.set(seen, place)
-      if place > line.released and not bits.get(line.live, place) then
+      heard[#heard + 1] = place
+      if not bits.get(line.live, place) then
         back[#back + 1] = place
       end
     end
   end
+  bits.set_all(state.seen(), heard)
   bits.look(line.used, back)
   for _, place in ipairs(back) do
-    if not bits.get(line.used, place) and bits.set(line.live, place) then
-      line.waiting = line.waiting + 1
-    end
+    appear(place)
   end
 end
 
@@ -74,7 +87,7 @@ function claim.come_back(n, vouched)
   if bits.get(line.used, n) then
     return claim.OVER_USED
   end
-  claim.mark_each({ n })
+  claim.mark(n)
   if n > line.released then
     return claim.WAITING
   end
