@@ -51,11 +51,7 @@ pub(super) async fn events(
     State(admin): State<Arc<Admin>>,
     room: InRoom<Look>,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Refusal> {
-    let Ok(place) = admin.listeners.clone().try_acquire_owned() else {
-        let message = "this port has as many streams open as it may";
-        let status = StatusCode::SERVICE_UNAVAILABLE;
-        return Err(Refusal::new(status, "too_many_streams", message).after(30));
-    };
+    let place = listen(&admin)?;
     let listener = Listener {
         news: room.entrance.room.news(),
         told: vec![counts(&room.entrance.room.view())],
@@ -68,6 +64,18 @@ pub(super) async fn events(
         Some((Ok(event), listener))
     });
     Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(SILENCE)))
+}
+
+/// A place among those who listen.
+///
+/// # Errors
+/// 503: there is none left.
+pub(super) fn listen(admin: &Admin) -> Result<OwnedSemaphorePermit, Refusal> {
+    admin.listeners.clone().try_acquire_owned().map_err(|_| {
+        let message = "this port has as many streams open as it may";
+        let status = StatusCode::SERVICE_UNAVAILABLE;
+        Refusal::new(status, "too_many_streams", message).after(30)
+    })
 }
 
 struct Listener {

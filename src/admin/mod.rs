@@ -6,21 +6,24 @@
 //!
 //! | call | role | does |
 //! |---|---|---|
+//! | `GET /`, `/dashboard/…`; `POST /login`, `/logout` | none | the dashboard, and the way into it |
 //! | `GET /health` | none | whether the store answers |
 //! | `GET /metrics` | none, or viewer | what is measured, for Prometheus |
 //! | `GET /v1/rooms`, `/v1/rooms/{id}` | viewer | rooms as they are |
+//! | `GET /v1/me`, `/v1/updates` | viewer | whose key it is; all rooms, every second |
 //! | `GET /v1/rooms/{id}/line`, `/visitors/{visitor}`, `/events` | viewer | who is next; one of them; what happens |
 //! | `POST /v1/rooms/{id}/pause`, `/resume`, `/release`, `/revoke` | operator | the verbs |
 //! | `POST /v1/rooms/{id}/reset`, `POST /v1/reload` | admin | those that end something |
 //! | `POST /v1/admin/release`, `/pause`, `GET /v1/admin/metrics` | operator, viewer | the same with the room in the body |
 //! | `GET /v1/nodes`, `/openapi.json` | viewer | this node; this table for programs |
 //!
-//! - `port`: connections. `access`: whose they are. `refusal`, `input`: what is said to bad ones, what is read of good ones.
-//! - `rooms`, `verbs`, `line`, `events`, `nodes`, `classic`, `reload`, `scrape`: the calls. `log`: what of them is written down.
-//! - `router`: which is where, and the document about them.
+//! - `port`: connections. `access`: whose they are. `session`: for how long a browser is theirs. `refusal`, `input`: what is said to bad ones, what is read of good ones.
+//! - `rooms`, `updates`, `verbs`, `line`, `events`, `nodes`, `classic`, `reload`, `scrape`: the calls. `log`: what of them is written down.
+//! - `dashboard`: the files of the page that makes them. `router`: which is where, and the document about them.
 
 mod access;
 mod classic;
+mod dashboard;
 mod events;
 mod input;
 mod line;
@@ -33,7 +36,9 @@ mod reload;
 mod rooms;
 mod router;
 mod scrape;
+mod session;
 mod settings;
+mod updates;
 mod verbs;
 
 use std::sync::Arc;
@@ -52,8 +57,10 @@ use crate::gateway::api::Streams;
 use crate::gateway::entrance::Entrance;
 use crate::gateway::live::Live;
 use crate::metrics::Metrics;
+use crate::token::Seal;
 use access::{Access, Attempts, Scope};
 use refusal::Refusal;
+use updates::Updates;
 
 /// What the operators' port knows of its node.
 pub struct Node {
@@ -82,34 +89,40 @@ pub struct Admin {
     reloads: Reloads,
     /// Streams of events to operators.
     listeners: Arc<Semaphore>,
+    updates: Updates,
 }
 
 /// Streams of events at once: dashboards, not crowds.
 const LISTENERS: usize = 64;
 
 impl Admin {
-    /// The port of a node, with these keys.
+    /// The port of a node, with these keys and what seals sessions.
     ///
     /// # Errors
     /// No randomness.
-    pub fn new(node: Node, settings: &Settings) -> Result<Arc<Admin>, getrandom::Error> {
+    pub fn new(
+        node: Node,
+        settings: &Settings,
+        seal: Seal,
+    ) -> Result<Arc<Admin>, getrandom::Error> {
         let mut id = [0; 16];
         getrandom::fill(&mut id)?;
         Ok(Arc::new(Admin {
             id: uuid::Builder::from_random_bytes(id).into_uuid(),
             started: Instant::now(),
             started_ms: clock::now_ms(),
-            access: ArcSwap::from_pointee(Access::new(settings)),
+            access: ArcSwap::from_pointee(Access::new(settings, seal)),
             attempts: Attempts::new()?,
             reloads: Reloads::default(),
             listeners: Arc::new(Semaphore::new(LISTENERS)),
+            updates: Updates::default(),
             node,
         }))
     }
 
     /// Other keys, from now on.
-    pub fn change(&self, settings: &Settings) {
-        self.access.store(Arc::new(Access::new(settings)));
+    pub fn change(&self, settings: &Settings, seal: Seal) {
+        self.access.store(Arc::new(Access::new(settings, seal)));
     }
 
     /// Who is asked to read the configuration again.

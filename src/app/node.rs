@@ -271,7 +271,7 @@ impl Node {
             store: kind,
             shutdown: shutdown.clone(),
         };
-        let admin = Admin::new(seen, &plan.admin)?;
+        let admin = Admin::new(seen, &plan.admin, ring.sessions())?;
         let node = Arc::new(Node {
             live: live.clone(),
             secret: opened.secret,
@@ -380,7 +380,7 @@ impl Node {
         let (rooms, origins) = (&live.entrances, &live.origins);
         self.metrics.retain(|room| rooms.contains_key(room), |name| origins.contains_key(name));
         self.live.store(Arc::new(live));
-        self.admin.change(&plan.admin);
+        self.admin.change(&plan.admin, ring.sessions());
         // What is no longer wanted ends here.
         *self.running() = running;
         Ok(())
