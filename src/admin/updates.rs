@@ -12,13 +12,13 @@ use axum::response::sse::{Event, Sse};
 use futures_util::Stream;
 use futures_util::stream;
 use serde::Serialize;
-use tokio::sync::{OwnedSemaphorePermit, watch};
+use tokio::sync::watch;
 use tokio::time::{Interval, MissedTickBehavior, interval};
 use utoipa::ToSchema;
 
 use super::Admin;
 use super::access::{By, Look, Scope};
-use super::events::listen;
+use super::events::{Place, listen};
 use super::number::Figure;
 use super::refusal::{ErrorBody, Refusal};
 use super::rooms::Room;
@@ -80,7 +80,7 @@ pub(super) async fn updates(
     let mut beat = interval(BEAT);
     beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let shutdown = admin.node.shutdown.clone();
-    let listener = Listener { admin, scope: by.caller.scope, beat, shutdown, _place: place };
+    let listener = Listener { admin, scope: by.caller.scope, beat, shutdown, place };
     Ok(Sse::new(stream::unfold(listener, |mut listener| async move {
         let event = listener.next().await?;
         Some((Ok(event), listener))
@@ -92,15 +92,18 @@ struct Listener {
     scope: Scope,
     beat: Interval,
     shutdown: watch::Receiver<bool>,
-    _place: OwnedSemaphorePermit,
+    place: Place,
 }
 
 impl Listener {
-    /// The next one. `None`: the node ends.
+    /// The next one. `None`: the node ends, or other keys are in force.
     async fn next(&mut self) -> Option<Event> {
         tokio::select! {
             _ = self.beat.tick() => {}
             _ = self.shutdown.wait_for(|stopping| *stopping) => return None,
+        }
+        if !self.place.is_good() {
+            return None;
         }
         let told = self.admin.updates.told(&self.admin, &self.scope);
         Some(Event::default().event("rooms").data(&*told))

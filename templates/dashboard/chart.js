@@ -8,15 +8,17 @@ import { h, set, svg } from '/dashboard/parts.js';
 
 // A longer silence is a hole, and no line is drawn over it.
 const HOLE = 150000;
-const STEPS = [60, 120, 300, 600, 900].map(seconds => seconds * 1000);
+const STEPS = [15, 30, 60, 120, 300, 600, 900].map(seconds => seconds * 1000);
 const EDGE = { top: 8, bottom: 20, left: 44, right: 10 };
 
-// 0 and the lines above it, about three, at numbers people count in.
-export function ticks(most, whole) {
+// 0 and the lines above it, about three, at numbers people count in: those of a clock, if it is about time.
+const CLOCK = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400, 28800];
+function ticks(most, whole, timed) {
   const raw = (most || 1) / 3;
   const power = 10 ** Math.floor(Math.log10(raw));
   let step = power * [1, 2, 5, 10].find(times => times * power >= raw * 0.999);
   if (whole) step = Math.max(1, Math.round(step));
+  if (timed) step = CLOCK.find(seconds => seconds >= raw) || step;
   const top = Math.max(1, Math.ceil(most / step - 0.001));
   return Array.from({ length: top + 1 }, (_, at) => at * step);
 }
@@ -46,7 +48,7 @@ function path(points, x, y, floor) {
 }
 
 // The last value at or before a moment, if it is near.
-function valueAt(points, at) {
+export function valueAt(points, at) {
   let low = 0;
   let high = points.length;
   while (low < high) {
@@ -58,9 +60,10 @@ function valueAt(points, at) {
 }
 
 export class Chart {
-  // `lines`: { name, label, colour, dash, area }. `say` writes a value, `whole`: there are no halves.
-  constructor({ title, unit, lines, say = compact, whole = false, wide = false, empty = 'Nothing to show yet' }) {
-    Object.assign(this, { title, unit, say, whole, empty });
+  // `lines`: { name, label, colour, dash, area }; `say` writes a value; `whole`: there are no halves; `timed`: it is
+  // about seconds.
+  constructor({ title, unit, lines, say = compact, whole = false, timed = false, wide = false, empty = 'Nothing to show yet' }) {
+    Object.assign(this, { title, unit, say, whole, timed });
     this.lines = lines.map(line => {
       const value = h('b');
       const key = h('i', { class: `key ${line.colour} ${line.dash || ''}`, 'aria-hidden': 'true' });
@@ -97,7 +100,7 @@ export class Chart {
     this.note.hidden = some;
     this.picture.classList.toggle('bare', !some);
     const most = Math.max(0, ...points.flat().map(([, value]) => value));
-    const marks = ticks(most, this.whole);
+    const marks = ticks(most, this.whole, this.timed);
     const floor = height - EDGE.bottom;
     const x = at => EDGE.left + (at - from) / (to - from) * (width - EDGE.left - EDGE.right);
     const y = value => floor - value / marks.at(-1) * (floor - EDGE.top);
@@ -128,7 +131,7 @@ export class Chart {
     ]);
     for (let at = Math.ceil(from / step) * step; at <= to; at += step) {
       const close = x(at) - EDGE.left < 16 || width - EDGE.right - x(at) < 18;
-      if (!close) parts.push(svg('text', { x: x(at), y: floor + 16, class: 'x' }, minute(at)));
+      if (!close) parts.push(svg('text', { x: x(at), y: floor + 16, class: 'x' }, (step < 60000 ? clock : minute)(at)));
     }
     this.grid.replaceChildren(...parts.filter(Boolean));
   }

@@ -15,6 +15,8 @@ const ROLES = ['viewer', 'operator', 'admin'];
 const NODES = 5000;
 // Nothing for so long, where something comes every second.
 const SILENCE = 8000;
+// A stream ends when keys change, and is back at once: nobody need hear of that.
+const BLINK = 2500;
 const EVERYBODY = '*';
 
 const app = {
@@ -119,24 +121,32 @@ function heard(update) {
   notice(update.rooms);
   const well = update.store === 'connected';
   const store = $('store');
-  set(store, `${update.node.store} ${well ? 'connected' : 'away'}`);
+  set(store, well ? 'Store connected' : 'Store away');
   store.dataset.kind = well ? 'ok' : 'bad';
   show(store, true);
-  const newest = Math.max(Date.now(), ...update.rooms.map(room => Date.parse(room.server_time)));
-  set($('clock'), clock(update.rooms.length ? Math.max(...update.rooms.map(room => Date.parse(room.server_time))) : newest));
-  document.body.classList.remove('stale');
+  set($('clock'), clock(update.rooms.length ? Math.max(...update.rooms.map(room => Date.parse(room.server_time))) : Date.now()));
   draw();
 }
+
+let lost;
 
 function connected(up) {
   const line = $('line');
   set(line, up ? 'Live' : 'Reconnecting');
-  line.dataset.kind = up ? 'ok' : 'bad';
-  const before = !$('banner').hidden;
-  show($('banner'), !up);
-  document.body.classList.toggle('stale', !up);
-  if (!up && !before) {
-    $('banner').textContent = `No connection to this node since ${clock(Date.now())}. What you see is how it was then; it goes on by itself.`;
+  line.dataset.kind = up ? 'ok' : 'warn';
+  if (up) {
+    clearTimeout(lost);
+    lost = null;
+    show($('banner'), false);
+    document.body.classList.remove('stale');
+  } else if (!lost) {
+    const since = clock(Date.now());
+    lost = setTimeout(() => {
+      line.dataset.kind = 'bad';
+      document.body.classList.add('stale');
+      set($('banner'), `No connection to this node since ${since}. What you see is how it was then; it goes on by itself.`);
+      show($('banner'), true);
+    }, BLINK);
   }
 }
 

@@ -1,8 +1,11 @@
 // Every room at a glance: what they hold together, and a card for each. And below, whatever the view: the nodes.
 
-import { Spark } from '/dashboard/chart.js';
+import { Spark, valueAt } from '/dashboard/chart.js';
 import { h, set, show, tile } from '/dashboard/parts.js';
-import { NONE, condition, count, figure, rate, span } from '/dashboard/words.js';
+import { NONE, condition, count, figure, reached, span } from '/dashboard/words.js';
+
+// The width of a card at least, in rem.
+const LEAST = 21;
 
 export class Overview {
   constructor(app) {
@@ -11,10 +14,11 @@ export class Overview {
     this.tiles = {
       waiting: tile('Waiting', 'hero'), inside: tile('Inside'), called: tile('Called'), joins: tile('Joining'), entries: tile('Entering'),
     };
+    this.spark = new Spark('c1');
     this.list = h('ul', { class: 'cards' });
     this.empty = h('p', { class: 'empty', hidden: true }, 'There is no room yet. A room is a table [rooms.NAME] in the configuration, or comes with a tenant’s key.');
     this.element = h('div', { class: 'overview' }, h('h1', { class: 'sr' }, 'Rooms'),
-      h('dl', { class: 'tiles' }, Object.values(this.tiles).map(of => of.element)), this.list, this.empty);
+      h('div', { class: 'sum' }, h('dl', { class: 'tiles' }, Object.values(this.tiles).map(of => of.element)), this.spark.element), this.list, this.empty);
   }
 
   title() { return 'Rooms'; }
@@ -24,7 +28,7 @@ export class Overview {
     const flow = name => sum(room => this.app.record(room).latest(name));
     const seats = rooms.every(room => room.max_active != null) && sum(room => room.max_active);
     this.tiles.waiting.put(count(sum(room => room.waiting)), rooms.length === 1 ? 'in one room' : `in ${count(rooms.length)} rooms`);
-    this.tiles.inside.put(count(sum(room => room.active)), seats ? `of ${count(seats)} seats` : 'no limit on seats');
+    this.tiles.inside.put(count(sum(room => room.active)), seats ? `of ${count(seats)} seats` : 'in all rooms');
     this.tiles.called.put(count(sum(room => room.admitted)), 'not inside yet');
     this.tiles.joins.put(figure(flow('joins')), 'a minute');
     this.tiles.entries.put(figure(flow('entries')), 'a minute');
@@ -39,9 +43,30 @@ export class Overview {
       }
       this.cards.get(room.event_id).update(room, this.app.record(room));
     }
-    this.list.classList.toggle('few', rooms.length < 4);
+    this.together(rooms);
+    this.arrange(rooms.length);
     show(this.list, rooms.length > 0);
     show(this.empty, rooms.length === 0);
+  }
+
+  // All who wait, in a hundred steps of the time that is known.
+  together(rooms) {
+    const records = rooms.map(room => this.app.record(room));
+    const from = Math.min(...records.map(record => record.window(1000)[0]));
+    const to = Math.max(...records.map(record => record.window(1000)[1]));
+    const lines = records.map(record => record.series('waiting'));
+    const moments = Array.from({ length: 101 }, (_, step) => from + (to - from) * step / 100);
+    const sums = moments.map(at => [at, lines.reduce((all, line) => all + (valueAt(line, at) ?? 0), 0)]);
+    const first = Math.min(...lines.map(line => line[0]?.[0] ?? to));
+    this.spark.put([from, to], sums.filter(([at]) => at >= first));
+  }
+
+  // As many in a row as fit, and rows alike: six in two rows of three, not five and one.
+  arrange(cards) {
+    const wide = parseFloat(getComputedStyle(document.documentElement).fontSize) * LEAST;
+    const most = Math.max(1, Math.floor(this.list.clientWidth / wide));
+    const rows = Math.ceil(cards / most) || 1;
+    this.list.style.gridTemplateColumns = `repeat(${Math.ceil(cards / rows) || 1}, minmax(0, 1fr))`;
   }
 
   end() {}
@@ -70,10 +95,10 @@ class Card {
     set(this.badge, word);
     this.badge.dataset.kind = kind;
     set(this.waiting, count(room.waiting));
-    this.spark.put(record.window(), record.series('waiting'));
-    const { inside, rate: speed, wait, joins } = this.values;
+    this.spark.put(record.window(1000), record.series('waiting'));
+    const { inside, rate, wait, joins } = this.values;
     set(inside, room.max_active == null ? count(room.active) : `${count(room.active)} / ${count(room.max_active)}`);
-    set(speed, room.rate_set == null ? rate(room.rate_reached) : `${figure(room.rate_reached)} of ${rate(room.rate_set)}`);
+    set(rate, reached(room));
     set(wait, room.eta ? span(room.eta.seconds) : NONE);
     set(joins, `${figure(room.join_rate * 60)}/min`);
     const full = room.max_active ? Math.min(1, (room.active + room.admitted) / room.max_active) : 0;

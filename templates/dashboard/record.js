@@ -48,11 +48,11 @@ export class Record {
     this.minutes = rows.map(row => ({ ...row, begins: Date.parse(row.at) }));
   }
 
-  // From when to when there is something to show: an hour, or since the page was opened.
-  window() {
+  // From when to when there is something to show: an hour, or since the page was opened, and not less than this.
+  window(least = MINUTE) {
     const to = this.seen.at(-1)?.at ?? Date.now();
     const first = this.remembers ? to - HOUR : this.seen[0]?.at ?? to;
-    return [Math.max(to - HOUR, Math.min(first, to - 2 * MINUTE)), to];
+    return [Math.max(to - HOUR, Math.min(first, to - least)), to];
   }
 
   // Pairs of a time and a value.

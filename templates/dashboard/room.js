@@ -3,7 +3,7 @@
 import { Chart } from '/dashboard/chart.js';
 import { h, panel, say, set, show, tile } from '/dashboard/parts.js';
 import { Audit, Line, Search, Ticker } from '/dashboard/people.js';
-import { NONE, condition, count, figure, millis, moment, rate, span } from '/dashboard/words.js';
+import { NONE, condition, count, millis, moment, rate, span } from '/dashboard/words.js';
 import { Verbs, takeBack } from '/dashboard/verbs.js';
 import { see } from '/dashboard/wire.js';
 
@@ -23,9 +23,11 @@ const charts = () => [
     { name: 'no_shows', label: 'No-shows', colour: 'c3' }, { name: 'drop_outs', label: 'Drop-outs', colour: 'c4', dash: 'dotted' }] }),
   new Chart({ title: 'Rate', unit: 'turns a second', lines: [
     { name: 'rate_reached', label: 'Reached', colour: 'c2', area: true }, { name: 'rate_set', label: 'Set', colour: 'c0', dash: 'dashed' }] }),
-  new Chart({ title: 'Time waited', unit: 'by those who entered', say: span, lines: [
+  new Chart({ title: 'Time waited', unit: 'by those who entered', say: span, timed: true, lines: [
     { name: 'wait_p50_seconds', label: 'Half', colour: 'c1' }, { name: 'wait_p90_seconds', label: '90 %', colour: 'c3', dash: 'dotted' },
     { name: 'wait_p99_seconds', label: '99 %', colour: 'c4', dash: 'dashed' }, { name: 'average_wait_seconds', label: 'Mean', colour: 'c0' }] }),
+  new Chart({ title: 'Origin requests', unit: 'a minute', whole: true, empty: FROM_HISTORY, lines: [
+    { name: 'origin_requests', label: 'Requests', colour: 'c2', area: true }] }),
   new Chart({ title: 'Origin latency', unit: '95 % are faster', say: millis, empty: FROM_HISTORY, lines: [{ name: 'origin_p95_ms', label: 'p95', colour: 'c5', area: true }] }),
   new Chart({ title: 'Origin errors', unit: 'a minute', whole: true, empty: FROM_HISTORY, lines: [
     { name: 'origin_errors', label: 'Errors', colour: 'c4', area: true }] }),
@@ -54,10 +56,10 @@ export class RoomView {
     this.body = h('div', {},
       h('div', { class: 'title' }, back, this.heading, this.badge), this.note, this.message,
       h('dl', { class: 'tiles' }, Object.values(this.tiles).map(of => of.element)),
-      h('div', { class: 'split' },
-        h('div', {}, h('section', { class: 'charts', 'aria-label': 'The last hour' }, this.charts.map(chart => chart.element)),
+      h('div', { class: 'split' }, this.verbs.element,
+        h('div', { class: 'hour' }, h('h2', { class: 'sr' }, 'The last hour'), h('div', { class: 'charts' }, this.charts.map(chart => chart.element)),
           app.can('get', '/v1/rooms/{id}/history') && h('p', { class: 'row end' }, this.csv)),
-        h('div', { class: 'side' }, this.verbs.element, search, line, ticker, panel('Settings', this.settings), audit)));
+        h('div', { class: 'side' }, search, line, ticker, panel('Settings', this.settings), audit)));
     this.element = h('div', { class: 'room' }, this.body, this.gone);
   }
 
@@ -96,9 +98,10 @@ export class RoomView {
     tiles.waiting.put(count(room.waiting), most || `${count(room.joined_total)} joined in all`);
     tiles.inside.put(count(room.active), room.max_active == null ? 'no limit on seats' : `of ${count(room.max_active)} seats`);
     tiles.called.put(count(room.admitted), 'not inside yet');
-    tiles.rate.put(`${figure(room.rate_reached)}/s`, room.rate_set == null ? 'no rate is set' : `set to ${rate(room.rate_set)}`);
+    tiles.rate.put(rate(room.rate_reached), room.rate_set == null ? 'no rate is set' : `set to ${rate(room.rate_set)}`);
     const { eta } = room;
-    tiles.wait.put(eta ? span(eta.seconds) : NONE, eta ? `between ${span(eta.low)} and ${span(eta.high)}` : 'nobody is released');
+    const [low, high] = eta ? [span(eta.low), span(eta.high)] : [];
+    tiles.wait.put(eta ? span(eta.seconds) : NONE, !eta ? 'nobody is released' : low === high ? 'as things go now' : `between ${low} and ${high}`);
     const last = room.last_admission_at && (Date.parse(room.server_time) - Date.parse(room.last_admission_at)) / 1000;
     tiles.average.put(span(room.average_wait_seconds), last == null ? 'nobody has entered' : `last entry ${last < 2 ? 'now' : `${span(last)} ago`}`);
   }
@@ -116,7 +119,7 @@ export class RoomView {
       ['max_active', 'Seats', room.max_active == null ? 'no limit' : count(room.max_active)],
       ['max_waiting', 'May wait', room.max_waiting == null ? 'no limit' : count(room.max_waiting)],
       ...Object.entries(seconds).filter(([name]) => room[name] != null).map(([name, label]) => [name.replace('_seconds', ''), label, span(room[name])]),
-      room.webhook_url && ['webhook_url', 'Webhook', room.webhook_url], ['epoch', 'Epoch', count(room.epoch)]].filter(Boolean);
+      room.webhook_url && ['webhook_url', 'Webhook', room.webhook_url]].filter(Boolean);
     const overrides = room.overrides || {};
     const told = JSON.stringify([rows, overrides]);
     if (told === this.told) return;

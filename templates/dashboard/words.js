@@ -3,16 +3,18 @@
 const number = new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 });
 const fraction = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 });
 const brief = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 });
-const hour = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
-const second = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit' });
-const day = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' });
+// Twenty-four hours: on a wall, and under a chart, there is no place for more.
+const DAY = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' };
+const hour = new Intl.DateTimeFormat(undefined, DAY);
+const second = new Intl.DateTimeFormat(undefined, { ...DAY, second: '2-digit' });
+const day = new Intl.DateTimeFormat(undefined, { ...DAY, month: 'short', day: 'numeric' });
 
 export const NONE = '–';
 
 const given = say => value => (value == null || Number.isNaN(value) ? NONE : say(value));
 
 export const count = given(value => number.format(value));
-export const compact = given(value => (value < 10000 ? fraction.format(value) : brief.format(value)));
+export const compact = given(value => (value < 10000 ? figure(value) : brief.format(value)));
 export const figure = given(value => (value >= 100 ? number : fraction).format(value));
 export const clock = at => second.format(at);
 export const minute = at => hour.format(at);
@@ -29,8 +31,16 @@ export const span = given(seconds => {
   return `${Math.floor(hours / 24)} d ${hours % 24} h`;
 });
 
-// As `rate` is written: 5/s, 12/m.
-export const rate = given(value => (value === 0 || value >= 1 ? `${figure(value)}/s` : `${figure(value * 60)}/min`));
+// Turns: 5/s, 12/min.
+const seldom = value => value > 0 && value < 1;
+export const rate = given(value => (seldom(value) ? `${figure(value * 60)}/min` : `${figure(value)}/s`));
+
+// What is reached of what is set, in the unit of what is set.
+export function reached(room) {
+  const { rate_set: aim, rate_reached: is } = room;
+  if (aim == null) return rate(is);
+  return `${figure(seldom(aim) ? is * 60 : is)} of ${rate(aim)}`;
+}
 
 export const people = n => (n === 1 ? '1 person' : `${count(n)} people`);
 
