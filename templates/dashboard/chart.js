@@ -9,7 +9,13 @@ import { h, set, svg } from '/dashboard/parts.js';
 // A longer silence is a hole, and no line is drawn over it.
 const HOLE = 150000;
 const STEPS = [15, 30, 60, 120, 300, 600, 900].map(seconds => seconds * 1000);
-const EDGE = { top: 8, bottom: 20, left: 44, right: 10 };
+// Around the lines, for what is written there: in sixteenths of a rem, so that it grows with the letters.
+const EDGE = { top: 8, bottom: 20, left: 48, right: 10 };
+
+function edges() {
+  const grown = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
+  return Object.fromEntries(Object.entries(EDGE).map(([side, width]) => [side, width * grown]));
+}
 
 // 0 and the lines above it, about three, at numbers people count in: those of a clock, if it is about time.
 const CLOCK = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400, 28800];
@@ -95,17 +101,18 @@ export class Chart {
     const { width, height } = this.picture.getBoundingClientRect();
     if (!this.window || width < 60) return;
     const [from, to] = this.window;
+    const edge = edges();
     const points = this.lines.map(line => (this.series[line.name] || []).filter(([at]) => at >= from));
     const some = points.some(of => of.length > 0);
     this.note.hidden = some;
     this.picture.classList.toggle('bare', !some);
     const most = Math.max(0, ...points.flat().map(([, value]) => value));
     const marks = ticks(most, this.whole, this.timed);
-    const floor = height - EDGE.bottom;
-    const x = at => EDGE.left + (at - from) / (to - from) * (width - EDGE.left - EDGE.right);
-    const y = value => floor - value / marks.at(-1) * (floor - EDGE.top);
-    this.places = { x, from, to, left: EDGE.left, right: width - EDGE.right, floor };
-    this.rule(marks, some, x, y, width, floor);
+    const floor = height - edge.bottom;
+    const x = at => edge.left + (at - from) / (to - from) * (width - edge.left - edge.right);
+    const y = value => floor - value / marks.at(-1) * (floor - edge.top);
+    this.places = { x, from, to, left: edge.left, right: width - edge.right, floor };
+    this.rule(marks, some, x, y);
     this.lines.forEach((line, at) => {
       const [drawn, filled] = path(points[at], x, y, floor);
       line.drawn.setAttribute('d', drawn);
@@ -117,21 +124,24 @@ export class Chart {
         line.dot.setAttribute('cy', y(last[1]).toFixed(1));
       }
       line.points = points[at];
+      // What is not known is not named beside what is.
+      line.item.hidden = some && !last;
     });
     this.tell();
   }
 
-  rule(marks, some, x, y, width, floor) {
-    const [from, to] = this.window;
-    const room = (width - EDGE.left - EDGE.right) / 72;
+  rule(marks, some, x, y) {
+    const { from, to, left, right, floor } = this.places;
+    const letter = left / EDGE.left;
+    const room = (right - left) / (72 * letter);
     const step = STEPS.find(step => (to - from) / step <= room) || STEPS.at(-1) * 2;
     const parts = marks.flatMap(mark => [
-      svg('line', { x1: EDGE.left, x2: width - EDGE.right, y1: y(mark), y2: y(mark) }),
-      some && svg('text', { x: EDGE.left - 8, y: y(mark) + 4, class: 'y' }, this.say(mark)),
+      svg('line', { x1: left, x2: right, y1: y(mark), y2: y(mark) }),
+      some && svg('text', { x: left - 7 * letter, y: y(mark) + 4 * letter, class: 'y' }, this.say(mark)),
     ]);
     for (let at = Math.ceil(from / step) * step; at <= to; at += step) {
-      const close = x(at) - EDGE.left < 16 || width - EDGE.right - x(at) < 18;
-      if (!close) parts.push(svg('text', { x: x(at), y: floor + 16, class: 'x' }, (step < 60000 ? clock : minute)(at)));
+      const close = x(at) - left < 16 * letter || right - x(at) < 18 * letter;
+      if (!close) parts.push(svg('text', { x: x(at), y: floor + 16 * letter, class: 'x' }, (step < 60000 ? clock : minute)(at)));
     }
     this.grid.replaceChildren(...parts.filter(Boolean));
   }

@@ -132,7 +132,7 @@ export class Nodes {
       ? `${count(update.node.connections)} connections · ${count(update.node.streams)} streams` : null;
     const facts = [
       `${node.store || ''} store ${away ? 'away' : 'connected'}`, heard != null && `heard ${heard < 2 ? 'now' : `${span(heard)} ago`}`,
-      offset != null && `clock ${Math.abs(offset) < 50 ? 'right' : `off by ${count(offset)} ms`}`, `up ${span(node.uptime_seconds)}`, own,
+      offset != null && `clock ${Math.abs(offset) < 50 ? 'right' : `off by ${count(Math.abs(offset))} ms`}`, `up ${span(node.uptime_seconds)}`, own,
     ];
     return h('li', { class: 'chip' },
       h('span', { class: 'pill', 'data-kind': late ? 'bad' : 'ok' }, node.this ? 'This node' : 'Node'),

@@ -14,7 +14,7 @@ const LEAST = 10000;
 const TOTALS = {
   joins: 'joined_total', entries: 'admitted_total', no_shows: 'no_show_total', drop_outs: 'dropped_total',
 };
-const LEVELS = ['waiting', 'active', 'admitted', 'rate_set', 'rate_reached', 'max_active', 'average_wait_seconds'];
+const LEVELS = ['waiting', 'active', 'admitted', 'rate_set', 'rate_reached', 'average_wait_seconds'];
 
 export class Record {
   constructor() {

@@ -3,7 +3,7 @@
 import { Chart } from '/dashboard/chart.js';
 import { h, panel, say, set, show, tile } from '/dashboard/parts.js';
 import { Audit, Line, Search, Ticker } from '/dashboard/people.js';
-import { NONE, condition, count, millis, moment, rate, span } from '/dashboard/words.js';
+import { NONE, condition, count, exact, millis, moment, rate, span } from '/dashboard/words.js';
 import { Verbs, takeBack } from '/dashboard/verbs.js';
 import { see } from '/dashboard/wire.js';
 
@@ -32,6 +32,15 @@ const charts = () => [
   new Chart({ title: 'Origin errors', unit: 'a minute', whole: true, empty: FROM_HISTORY, lines: [
     { name: 'origin_errors', label: 'Errors', colour: 'c4', area: true }] }),
 ];
+
+// Seats are as they are now, all along; a mean is for want of anything better.
+function points(room, record, name) {
+  if (name === 'max_active') {
+    const [from, to] = record.window();
+    return room.max_active == null ? [] : Array.from({ length: 61 }, (_, step) => [from + (to - from) * step / 60, room.max_active]);
+  }
+  return name === 'average_wait_seconds' && record.remembers ? [] : record.series(name);
+}
 
 export class RoomView {
   constructor(app, name) {
@@ -84,7 +93,7 @@ export class RoomView {
     const record = this.app.record(room);
     const window = record.window();
     for (const chart of this.charts) {
-      chart.put(window, Object.fromEntries(chart.lines.map(({ name }) => [name, record.series(name)])));
+      chart.put(window, Object.fromEntries(chart.lines.map(({ name }) => [name, points(room, record, name)])));
     }
     this.verbs.update(room);
     this.describe(room);
@@ -118,7 +127,7 @@ export class RoomView {
     const rows = [['mode', 'Mode', room.mode], ['rate', 'Rate', room.rate_set == null ? 'no limit' : rate(room.rate_set)],
       ['max_active', 'Seats', room.max_active == null ? 'no limit' : count(room.max_active)],
       ['max_waiting', 'May wait', room.max_waiting == null ? 'no limit' : count(room.max_waiting)],
-      ...Object.entries(seconds).filter(([name]) => room[name] != null).map(([name, label]) => [name.replace('_seconds', ''), label, span(room[name])]),
+      ...Object.entries(seconds).filter(([name]) => room[name] != null).map(([name, label]) => [name.replace('_seconds', ''), label, exact(room[name])]),
       room.webhook_url && ['webhook_url', 'Webhook', room.webhook_url]].filter(Boolean);
     const overrides = room.overrides || {};
     const told = JSON.stringify([rows, overrides]);

@@ -31,6 +31,9 @@ export const span = given(seconds => {
   return `${Math.floor(hours / 24)} d ${hours % 24} h`;
 });
 
+// A setting, as it was written: 150 s, and not 3 min.
+export const exact = seconds => (seconds % 60 ? `${number.format(seconds)} s` : span(seconds));
+
 // Turns: 5/s, 12/min.
 const seldom = value => value > 0 && value < 1;
 export const rate = given(value => (seldom(value) ? `${figure(value * 60)}/min` : `${figure(value)}/s`));

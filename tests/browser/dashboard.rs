@@ -7,6 +7,7 @@ use serde_json::json;
 use super::driver::Browser;
 use super::manner::{DESK, PHONE, Screen};
 use super::{come, join};
+use crate::support::gateway::Signal;
 use crate::support::operator::{ADMIN, OPERATOR, VIEWER};
 use crate::support::shaky::Manner;
 use crate::support::{CutOff, Gateway, Operator, Origin, Visitor};
@@ -83,7 +84,8 @@ fn an_operator_logs_in_watches_the_line_move_and_pauses_it() {
 #[test]
 fn ten_are_released_and_the_visitors_browser_gets_in() {
     let origin = Origin::start();
-    let gateway = Gateway::before(&origin).room("sale", "mode = \"hold\"").start();
+    let room = "mode = \"hold\"\npoll_max = \"1s\"";
+    let gateway = Gateway::before(&origin).room("sale", room).start();
     let _line = join(&gateway, 5);
     let visitor = Browser::start();
     visitor.visit(&gateway, "/drop?size=9");
@@ -128,7 +130,8 @@ fn a_visitor_who_is_revoked_is_out() {
 #[test]
 fn a_message_is_read_by_those_who_wait() {
     let origin = Origin::start();
-    let gateway = Gateway::before(&origin).room("sale", "mode = \"hold\"").start();
+    let room = "mode = \"hold\"\npoll_max = \"1s\"";
+    let gateway = Gateway::before(&origin).room("sale", room).start();
     let calls = Operator::new(&gateway).see("/openapi.json");
     let browser = Browser::start();
     browser.logs_in(gateway.admin_addr(), OPERATOR);
@@ -209,16 +212,16 @@ fn while_the_store_is_away_the_page_says_so_and_how_old_its_figures_are() {
 }
 
 #[test]
-fn a_node_that_cannot_be_reached_is_told_of_and_comes_back_by_itself() {
+fn a_node_that_says_nothing_is_told_of_and_when_it_speaks_the_page_goes_on() {
     let origin = Origin::start();
     let gateway = Gateway::before(&origin).room("sale", "mode = \"hold\"").start();
     let browser = Browser::start();
     browser.logs_in(gateway.admin_addr(), VIEWER);
-    browser.offline(true);
+    gateway.signal(Signal::STOP);
     browser.until("it says so", || {
         browser.sees("#banner").is_some_and(|said| said.contains("No connection to this node"))
     });
-    browser.offline(false);
+    gateway.signal(Signal::CONT);
     browser.until("it goes on", || browser.sees("#banner").is_none());
 }
 
