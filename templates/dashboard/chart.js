@@ -20,7 +20,8 @@ function edges() {
 // 0 and the lines above it, about three, at numbers people count in: those of a clock, if it is about time.
 const CLOCK = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400, 28800];
 function ticks(most, whole, timed) {
-  const raw = (most || 1) / 3;
+  if (!most) return [0, 1];
+  const raw = most / 3;
   const power = 10 ** Math.floor(Math.log10(raw));
   let step = power * [1, 2, 5, 10].find(times => times * power >= raw * 0.999);
   if (whole) step = Math.max(1, Math.round(step));

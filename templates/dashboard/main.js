@@ -72,7 +72,7 @@ function go() {
   document.title = `${view.title()} · Anteroom`;
   if (moved) {
     scrollTo(0, 0);
-    $('view').focus();
+    $('view').focus({ preventScroll: true });
   }
 }
 
