@@ -73,7 +73,7 @@ $(NODE_READY):
 	touch $@
 
 screenshots: build-tools browser-tools ## the pictures of the README, taken in a real browser of a real line
-	cargo test --test main -- --ignored browser::pictures::of_the_waiting_page
+	cargo test --test main -- --ignored browser::pictures::of_the_waiting_page browser::pictures::of_the_dashboard
 
 bench: bench-gateway bench-redis ## measure: the gateway, Redis, the line, the store, the tokens
 	cargo bench --bench line --bench store --bench token

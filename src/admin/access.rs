@@ -10,17 +10,18 @@ use std::sync::Arc;
 
 use axum::extract::{FromRequestParts, Request, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{Extensions, HeaderMap, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use sha2::{Digest as _, Sha256};
 
 use super::refusal::Refusal;
 use super::settings::{Hash, Key, Role, Settings};
-use super::{Admin, parts};
+use super::{Admin, parts, session};
 use crate::clock;
 use crate::limit::{Allowance, Crowded, Limiter};
 use crate::name;
+use crate::token::Seal;
 
 /// Wrong keys from one address: enough for a typing mistake in every script of a team.
 const ATTEMPTS: Allowance = Allowance { max: 10, per_ms: 60_000 };
@@ -32,18 +33,31 @@ const TENANT: &str = "x-tenant-id";
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Peer(pub(super) IpAddr);
 
+impl Peer {
+    pub(super) fn of(extensions: &Extensions) -> IpAddr {
+        Peer::or_unknown(extensions.get::<Peer>().copied())
+    }
+
+    pub(super) fn or_unknown(peer: Option<Peer>) -> IpAddr {
+        peer.map_or(IpAddr::from([0, 0, 0, 0]), |peer| peer.0)
+    }
+}
+
 /// The keys in force.
 pub(super) struct Access {
-    keys: Vec<Key>,
+    pub(super) keys: Vec<Key>,
     pub(super) metrics_public: bool,
+    /// What sessions are sealed with.
+    pub(super) seal: Seal,
 }
 
 impl Access {
-    pub(super) fn new(settings: &Settings) -> Access {
-        Access { keys: settings.keys.clone(), metrics_public: settings.metrics_public }
+    pub(super) fn new(settings: &Settings, seal: Seal) -> Access {
+        let Settings { keys, metrics_public, .. } = settings;
+        Access { keys: keys.clone(), metrics_public: *metrics_public, seal }
     }
 
-    fn find(&self, sent: &[u8]) -> Option<&Key> {
+    pub(super) fn find(&self, sent: &[u8]) -> Option<&Key> {
         let hash = Hash::of(sent);
         let mut found = None;
         for key in &self.keys {
@@ -82,12 +96,12 @@ impl Attempts {
 
     /// # Errors
     /// 429: too many were wrong.
-    fn check(&self, address: IpAddr) -> Result<(), Refusal> {
+    pub(super) fn check(&self, address: IpAddr) -> Result<(), Refusal> {
         self.limit.check(self.key(address), clock::now_ms()).map_err(too_many)
     }
 
     /// One more was wrong.
-    fn failed(&self, address: IpAddr) -> Refusal {
+    pub(super) fn failed(&self, address: IpAddr) -> Refusal {
         match self.limit.take(self.key(address), clock::now_ms()) {
             Ok(_) => Refusal::unknown(),
             Err(retry_ms) => too_many(retry_ms),
@@ -102,7 +116,7 @@ fn too_many(retry_ms: u64) -> Refusal {
 }
 
 /// Whose rooms a request is about.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Scope {
     /// One tenant's; empty: those of nobody in particular.
     Of(String),
@@ -178,7 +192,7 @@ impl Caller {
     ///
     /// # Errors
     /// 400: no tenant could be called so. 403: it is not theirs.
-    fn new(key: &Key, headers: &HeaderMap) -> Result<Caller, Refusal> {
+    pub(super) fn new(key: &Key, headers: &HeaderMap) -> Result<Caller, Refusal> {
         let mut named = headers.get_all(TENANT).iter();
         let scope = match (named.next(), named.next(), &key.tenant) {
             (_, Some(_), _) => return Err(Refusal::bad("X-Tenant-ID is there twice")),
@@ -225,11 +239,14 @@ pub(super) async fn admit(
     }
 }
 
-/// Who asks; `None`: somebody without a key.
+/// Who asks, by a key or by the session of a browser; `None`: somebody without either.
 fn caller(admin: &Admin, access: &Access, request: &Request) -> Result<Option<Caller>, Refusal> {
-    let Some(sent) = request.headers().get(header::AUTHORIZATION) else { return Ok(None) };
-    let address = request.extensions().get::<Peer>().map(|peer| peer.0);
-    let address = address.unwrap_or(IpAddr::from([0, 0, 0, 0]));
+    let Some(sent) = request.headers().get(header::AUTHORIZATION) else {
+        let Some(key) = session::holder(access, request.headers()) else { return Ok(None) };
+        session::may_act(request.method(), request.headers())?;
+        return Caller::new(key, request.headers()).map(Some);
+    };
+    let address = Peer::of(request.extensions());
     admin.attempts.check(address).inspect_err(|_| {
         admin.node.metrics.limited("admin");
         super::log::limited(address);

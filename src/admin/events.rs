@@ -19,7 +19,7 @@ use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio::time::sleep;
 
 use super::Admin;
-use super::access::Look;
+use super::access::{Access, Look};
 use super::input::InRoom;
 use super::line::ending;
 use super::refusal::{ErrorBody, Refusal};
@@ -51,17 +51,13 @@ pub(super) async fn events(
     State(admin): State<Arc<Admin>>,
     room: InRoom<Look>,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Refusal> {
-    let Ok(place) = admin.listeners.clone().try_acquire_owned() else {
-        let message = "this port has as many streams open as it may";
-        let status = StatusCode::SERVICE_UNAVAILABLE;
-        return Err(Refusal::new(status, "too_many_streams", message).after(30));
-    };
+    let place = listen(&admin)?;
     let listener = Listener {
         news: room.entrance.room.news(),
         told: vec![counts(&room.entrance.room.view())],
         shutdown: admin.node.shutdown.clone(),
         entrance: room.entrance,
-        _place: place,
+        place,
     };
     let events = stream::unfold(listener, |mut listener| async move {
         let event = listener.next().await?;
@@ -70,20 +66,47 @@ pub(super) async fn events(
     Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(SILENCE)))
 }
 
+/// A place among those who listen. It ends when the keys change: whoever still has one comes again at once.
+pub(super) struct Place {
+    admin: Arc<Admin>,
+    access: Arc<Access>,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl Place {
+    pub(super) fn is_good(&self) -> bool {
+        Arc::ptr_eq(&self.access, &self.admin.access.load())
+    }
+}
+
+/// # Errors
+/// 503: there is none left.
+pub(super) fn listen(admin: &Arc<Admin>) -> Result<Place, Refusal> {
+    let Ok(permit) = admin.listeners.clone().try_acquire_owned() else {
+        let message = "this port has as many streams open as it may";
+        let status = StatusCode::SERVICE_UNAVAILABLE;
+        return Err(Refusal::new(status, "too_many_streams", message).after(30));
+    };
+    Ok(Place { admin: admin.clone(), access: admin.access.load_full(), _permit: permit })
+}
+
 struct Listener {
     entrance: Arc<Entrance>,
     news: Receiver<Arc<News>>,
     /// What is still to be said, the next one last.
     told: Vec<(&'static str, Value)>,
     shutdown: watch::Receiver<bool>,
-    _place: OwnedSemaphorePermit,
+    place: Place,
 }
 
 impl Listener {
-    /// The next event. `None`: the node ends, or nobody speaks for the room any more.
+    /// The next event. `None`: the node ends, or nobody speaks for the room any more, or other keys are in force.
     async fn next(&mut self) -> Option<Event> {
         while self.told.is_empty() {
             self.listen().await?;
+        }
+        if !self.place.is_good() {
+            return None;
         }
         let (name, data) = self.told.pop()?;
         Some(Event::default().event(name).data(data.to_string()))

@@ -6,9 +6,11 @@
 //!
 //! | call | role | does |
 //! |---|---|---|
+//! | `GET /`, `/dashboard/…`; `POST /login`, `/logout` | none | the dashboard, and the way into it |
 //! | `GET /health` | none | whether the store answers |
 //! | `GET /metrics` | none, or viewer | what is measured, for Prometheus |
 //! | `GET /v1/rooms`, `/v1/rooms/{id}` | viewer | rooms as they are |
+//! | `GET /v1/me`, `/v1/updates` | viewer | whose key it is; all rooms, every second |
 //! | `GET /v1/rooms/{id}/line`, `/visitors/{visitor}`, `/events` | viewer | who is next; one of them; what happens |
 //! | `GET /v1/rooms/{id}/history`, `/inside`, `/health` | viewer | the past; who is inside; whether the line is sound |
 //! | `POST /v1/rooms/{id}/pause`, `/resume`, `/release`, `/boost`, `/drain`, `/message`, `/revoke` | operator | the verbs |
@@ -17,15 +19,16 @@
 //! | `POST /v1/admin/release`, `/pause`, `/config`, `GET /v1/admin/metrics` | operator, viewer | the same with the room in the body |
 //! | `GET /v1/audit`, `/v1/nodes`, `/openapi.json` | viewer | what was done; the nodes; this table for programs |
 //!
-//! - `port`: connections. `access`: whose they are. `refusal`, `input`: what is said to bad ones, what is read of good ones.
-//! - `rooms`, `change`, `verbs`, `line`, `events`, `history`, `audit`, `doctor`, `nodes`, `classic`, `reload`, `scrape`: the calls.
+//! - `port`: connections. `access`: whose they are. `session`: for how long a browser is theirs. `refusal`, `input`: what is said to bad ones, what is read of good ones.
+//! - `rooms`, `updates`, `change`, `verbs`, `line`, `events`, `history`, `audit`, `doctor`, `nodes`, `classic`, `reload`, `scrape`: the calls.
 //! - `orders`: how they reach a line, once each. `log`: what of them is written down.
-//! - `router`: which is where, and the document about them.
+//! - `dashboard`: the files of the page that makes them. `router`: which is where, and the document about them.
 
 mod access;
 mod audit;
 mod change;
 mod classic;
+mod dashboard;
 mod doctor;
 mod events;
 mod history;
@@ -41,7 +44,9 @@ mod reload;
 mod rooms;
 mod router;
 mod scrape;
+mod session;
 mod settings;
+mod updates;
 mod verbs;
 
 use std::sync::{Arc, Weak};
@@ -64,8 +69,10 @@ use crate::line::{Found, Question};
 use crate::metrics::Metrics;
 use crate::room::{Busy, Room};
 use crate::store::Store;
+use crate::token::Seal;
 use access::{Access, Attempts, Scope};
 use refusal::Refusal;
+use updates::Updates;
 
 /// What the operators' port knows of its node.
 pub struct Node {
@@ -98,6 +105,7 @@ pub struct Admin {
     reloads: Reloads,
     /// Streams of events to operators.
     listeners: Arc<Semaphore>,
+    updates: Updates,
 }
 
 /// Before the name of a room that an operator made, among what is set in the house.
@@ -110,24 +118,29 @@ const FINDING: Duration = Duration::from_secs(5);
 const LISTENERS: usize = 64;
 
 impl Admin {
-    /// The port of a node, with these keys.
+    /// The port of a node, with these keys and what seals sessions.
     ///
     /// # Errors
     /// No randomness.
-    pub fn new(node: Node, settings: &Settings) -> Result<Arc<Admin>, getrandom::Error> {
+    pub fn new(
+        node: Node,
+        settings: &Settings,
+        seal: Seal,
+    ) -> Result<Arc<Admin>, getrandom::Error> {
         Ok(Arc::new(Admin {
             started_ms: clock::now_ms(),
-            access: ArcSwap::from_pointee(Access::new(settings)),
+            access: ArcSwap::from_pointee(Access::new(settings, seal)),
             attempts: Attempts::new()?,
             reloads: Reloads::default(),
             listeners: Arc::new(Semaphore::new(LISTENERS)),
+            updates: Updates::default(),
             node,
         }))
     }
 
     /// Other keys, from now on.
-    pub fn change(&self, settings: &Settings) {
-        self.access.store(Arc::new(Access::new(settings)));
+    pub fn change(&self, settings: &Settings, seal: Seal) {
+        self.access.store(Arc::new(Access::new(settings, seal)));
     }
 
     /// Who is asked to read the configuration again.

@@ -8,7 +8,7 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
+use axum::routing::{get, post};
 use utoipa::Modify;
 use utoipa::OpenApi;
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
@@ -19,8 +19,8 @@ use super::access::{By, Look};
 use super::port::MAX_BYTES;
 use super::refusal::Refusal;
 use super::{
-    Admin, access, audit, change, classic, doctor, events, history, line, nodes, refusal, reload,
-    rooms, scrape, verbs,
+    Admin, access, audit, change, classic, dashboard, doctor, events, history, line, nodes,
+    refusal, reload, rooms, scrape, session, updates, verbs,
 };
 
 /// What the document says of itself.
@@ -49,6 +49,8 @@ fn calls() -> OpenApiRouter<Arc<Admin>> {
     OpenApiRouter::with_openapi(Document::openapi())
         .routes(routes!(nodes::health))
         .routes(routes!(scrape::metrics))
+        .routes(routes!(session::me))
+        .routes(routes!(updates::updates))
         .routes(routes!(rooms::list))
         .routes(routes!(rooms::one, change::patch))
         .routes(routes!(history::history))
@@ -84,21 +86,31 @@ pub(super) fn whole(admin: Arc<Admin>) -> Router {
         let document = document.clone();
         async move { ([(header::CONTENT_TYPE, "application/json")], document.to_string()) }
     };
-    finish(router.route("/openapi.json", get(tell)), admin)
+    finish(router.route("/openapi.json", get(tell)), open(), admin)
+}
+
+/// What needs no key: the page, and the way into it. It is not in the document: whoever tries every call in there would
+/// be taken for somebody who guesses keys.
+fn open() -> Router<Arc<Admin>> {
+    dashboard::files()
+        .route("/login", post(session::login))
+        .route("/logout", post(session::logout))
+        .method_not_allowed_fallback(refusal::no_method)
 }
 
 /// `/metrics` and `/health` alone.
 pub(super) fn metrics(admin: Arc<Admin>) -> Router {
     let router =
         Router::new().route("/health", get(nodes::health)).route("/metrics", get(scrape::metrics));
-    finish(router, admin)
+    finish(router, Router::new(), admin)
 }
 
-fn finish(router: Router<Arc<Admin>>, admin: Arc<Admin>) -> Router {
+fn finish(router: Router<Arc<Admin>>, open: Router<Arc<Admin>>, admin: Arc<Admin>) -> Router {
     router
         .fallback(refusal::no_call)
         .method_not_allowed_fallback(refusal::no_method)
         .layer(middleware::from_fn_with_state(admin.clone(), access::admit))
+        .merge(open)
         .layer(middleware::from_fn(seal))
         .route_layer(middleware::from_fn_with_state(admin.clone(), count))
         .with_state(admin)

@@ -84,6 +84,11 @@ impl Hash {
         Some(Hash(hash))
     }
 
+    /// Its bytes, for whoever seals something with it.
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
     /// Whether two are the same, in a time that does not tell how much of them is.
     pub fn matches(&self, other: &Hash) -> bool {
         let different = self.0.iter().zip(&other.0).fold(0, |all, (one, two)| all | (one ^ two));

@@ -319,7 +319,7 @@ impl Node {
             id,
             shutdown: shutdown.clone(),
         };
-        let admin = Admin::new(seen, &plan.admin)?;
+        let admin = Admin::new(seen, &plan.admin, ring.sessions())?;
         let node = Arc::new(Node {
             live: live.clone(),
             secret: opened.secret,
@@ -433,7 +433,7 @@ impl Node {
         for (certificate, fresh) in fresh {
             certificate.replace(fresh);
         }
-        self.admin.change(&plan.admin);
+        self.admin.change(&plan.admin, written.ring.sessions());
         Ok(())
     }
 

@@ -24,6 +24,7 @@ use super::Kind;
 use super::base64url::B64;
 use super::error::KeyError;
 use super::room::{PassKeys, RoomKeys};
+use super::seal::Seal;
 use crate::name;
 
 pub(super) type HmacSha256 = Hmac<Sha256>;
@@ -46,6 +47,7 @@ pub(super) enum Purpose {
     Subject,
     Reference,
     Bind,
+    Session,
 }
 
 impl Purpose {
@@ -59,6 +61,7 @@ impl Purpose {
             Self::Subject => "subject",
             Self::Reference => "reference",
             Self::Bind => "bind",
+            Self::Session => "session",
         }
     }
 }
@@ -196,6 +199,12 @@ impl KeyRing {
                 .map(|purpose| first.derived_mac(purpose, room)),
             derived(Purpose::Bind).map(|(_, mac)| mac).collect(),
         ))
+    }
+
+    /// What operators' sessions are sealed with. They are of no room: a name that none can have stands for it.
+    #[must_use]
+    pub fn sessions(&self) -> Seal {
+        Seal::new(self.signing.iter().map(|key| key.secret.derived_mac(Purpose::Session, "")))
     }
 
     /// The secret with which an origin verifies the passes of a room, where they are signed with derived

@@ -59,6 +59,7 @@ mod key;
 mod provisional;
 mod reference;
 mod room;
+mod seal;
 
 pub use claims::{MAX_ID, MAX_NAME, MAX_NUMBER, Pass, Ticket};
 pub use error::{KeyError, SignError, TokenError};
@@ -67,3 +68,4 @@ pub use key::{Key, KeyRing, MIN_SECRET, Secret};
 pub use provisional::Provisional;
 pub use reference::REFERENCE;
 pub use room::{PassKeys, RoomKeys, Token};
+pub use seal::Seal;

@@ -33,6 +33,7 @@ fn the_document_tells_of_every_call() {
         "/v1/admin/metrics",
         "/v1/admin/pause",
         "/v1/admin/release",
+        "/v1/me",
         "/v1/nodes",
         "/v1/reload",
         "/v1/rooms",
@@ -45,6 +46,7 @@ fn the_document_tells_of_every_call() {
         "/v1/rooms/{id}/resume",
         "/v1/rooms/{id}/revoke",
         "/v1/rooms/{id}/visitors/{visitor}",
+        "/v1/updates",
     ];
     assert_eq!(paths, known.into());
     let schemes = &document["components"]["securitySchemes"]["key"];

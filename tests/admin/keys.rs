@@ -7,7 +7,9 @@ use crate::support::operator::{ADMIN, OPERATOR, VIEWER};
 use crate::support::{Connection, Gateway, Operator, Origin, Request, Response};
 
 /// Every call that needs a key: method, path, a good body, the least role.
-const CALLS: [(&str, &str, &str, &str); 16] = [
+const CALLS: [(&str, &str, &str, &str); 18] = [
+    ("GET", "/v1/me", "", VIEWER),
+    ("GET", "/v1/updates", "", VIEWER),
     ("GET", "/v1/rooms", "", VIEWER),
     ("GET", "/v1/rooms/sale", "", VIEWER),
     ("GET", "/v1/rooms/sale/line", "", VIEWER),
@@ -57,7 +59,7 @@ fn without_a_key_nothing_is_told() {
         assert_eq!(answer.header("www-authenticate"), Some("Bearer realm=\"anteroom\""));
         assert_eq!(answer.header("cache-control"), Some("no-store"));
     }
-    for path in ["/v1/no/such/call", "/v1/rooms/sale/pause", "/"] {
+    for path in ["/v1/no/such/call", "/v1/rooms/sale/pause", "/dashboards"] {
         assert_eq!(nobody.get(path).status, 401, "{path}: not even what there is");
     }
     for path in ["/health", "/metrics"] {
@@ -171,8 +173,14 @@ fn what_cannot_be_read_is_refused_with_a_sentence() {
 fn what_is_not_there_is_told_so() {
     let (_origin, gateway) = gateway();
     let admin = Operator::new(&gateway);
-    for path in ["/", "/v1", "/v1/rooms/", "/v1/rooms/sale/", "/v2/rooms", "/v1/rooms/sale/boost/x"]
-    {
+    for path in [
+        "/dashboard/x.js",
+        "/v1",
+        "/v1/rooms/",
+        "/v1/rooms/sale/",
+        "/v2/rooms",
+        "/v1/rooms/sale/boost/x",
+    ] {
         let answer = admin.get(path);
         assert_eq!((answer.status, answer.code().as_str()), (404, "not_found"), "{path}");
     }

@@ -2,6 +2,7 @@
 
 mod cli;
 mod cost;
+mod dashboard;
 mod document;
 mod events;
 mod health;

@@ -14,6 +14,7 @@ mod relay;
 mod access;
 mod brand;
 mod cookies;
+mod dashboard;
 mod forms;
 mod frames;
 mod languages;

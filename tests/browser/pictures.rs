@@ -1,6 +1,8 @@
 //! The pictures of the README. `make screenshots` takes them: in a real browser, of a real line.
 
+use std::collections::VecDeque;
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -10,7 +12,8 @@ use super::come;
 use super::driver::Browser;
 use super::gallery::{Gallery, PAGES};
 use super::manner::{DESK, PHONE, Screen};
-use crate::support::{Gateway, Origin};
+use crate::support::operator::OPERATOR;
+use crate::support::{Gateway, Origin, Visitor};
 
 /// How large a picture may be that everybody loads who looks at the README.
 const MOST_BYTES: usize = 150 * 1_024;
@@ -86,6 +89,46 @@ fn of_the_waiting_page() {
         ) == true
     });
     keep("waiting.png", &browser.picture());
+}
+
+#[test]
+#[ignore = "writes docs/pictures: make screenshots"]
+fn of_the_dashboard() {
+    let origin = Origin::start();
+    let room = |host: &str, more: &str| {
+        format!("hosts = [\"{host}.example\"]\nsession_idle = \"20s\"\n{more}")
+    };
+    let gateway = Gateway::before(&origin)
+        .room("northern-lights", &room("lights", "rate = \"4/s\"\nmax_active = 120"))
+        .room("vinyl-friday", &room("vinyl", "rate = \"1/s\""))
+        .start();
+    let line = |host: &str, count: usize| -> Vec<Visitor> {
+        let new = |_| Visitor::new(&gateway).at(&format!("{host}.example"));
+        let mut line: Vec<Visitor> = (0..count).map(new).collect();
+        line.iter_mut().for_each(|visitor| drop(visitor.open("/")));
+        line
+    };
+    let mut waiting = VecDeque::from(line("lights", 900));
+    line("vinyl", 80);
+    let browser = Browser::start();
+    browser.logs_in(gateway.admin_addr(), OPERATOR);
+    browser.open(&format!("http://{}/#/rooms/northern-lights", gateway.admin_addr()));
+    // A minute and a half of a sale: some come, the first of the line enter, one of twelve does not.
+    for second in 0..90_usize {
+        let began = Instant::now();
+        waiting.extend(line("lights", 1 + (second / 10) % 4 * 3));
+        for turn in 0..4 {
+            let next = waiting.pop_front();
+            if let Some(mut visitor) = next.filter(|_| (second + turn) % 12 != 0) {
+                visitor.open("/");
+            }
+        }
+        std::thread::sleep(Duration::from_secs(1).saturating_sub(began.elapsed()));
+    }
+    browser.sized(Screen { width: 1440, height: 1000, mobile: false }, 1.0);
+    browser.dark(false);
+    std::thread::sleep(Duration::from_secs(2));
+    keep("dashboard.png", &browser.picture());
 }
 
 /// For those who change the pages: one of each, to be looked at.

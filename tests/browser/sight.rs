@@ -112,6 +112,21 @@ impl Browser {
     /// Clicks where the first element of this kind is that can be seen: a real click, that meets what is on top.
     #[track_caller]
     pub fn click(&self, selector: &str) {
+        let id = self.element(selector);
+        self.command("POST", &format!("/element/{id}/click"), &json!({}));
+    }
+
+    /// Types into the first element of this kind that can be seen, in place of what is there.
+    #[track_caller]
+    pub fn types(&self, selector: &str, text: &str) {
+        let id = self.element(selector);
+        self.command("POST", &format!("/element/{id}/clear"), &json!({}));
+        self.command("POST", &format!("/element/{id}/value"), &json!({ "text": text }));
+    }
+
+    /// The driver's name of the first element of this kind that can be seen.
+    #[track_caller]
+    fn element(&self, selector: &str) -> String {
         let elements = self.command(
             "POST",
             "/elements",
@@ -124,7 +139,7 @@ impl Browser {
                 == Value::Bool(true)
         };
         let id = ids.find(displayed).unwrap_or_else(|| panic!("no {selector}:\n{}", self.text()));
-        self.command("POST", &format!("/element/{id}/click"), &json!({}));
+        id.to_owned()
     }
 
     /// What a question of the page's says, such as `confirm`, once it is asked.
