@@ -17,8 +17,9 @@ use tokio::time::interval;
 
 use crate::app::{Failure, Node};
 use crate::config::{Plan, StoreSettings};
+use crate::line::{Found, Question};
 use crate::store::redis::Address;
-use crate::store::{self, StoreError};
+use crate::store::{self, HOUSE, Store as _, StoreError};
 use crowd::{Crowd, Tally};
 
 /// Visitors a second. With the default crowd a newcomer waits about a minute.
@@ -49,8 +50,12 @@ pub async fn run(settings: Settings) -> Result<(), Failure> {
     let site = TcpListener::bind(("127.0.0.1", 0)).await.map_err(Failure::Runtime)?;
     let mut plan = plan(site.local_addr().map_err(Failure::Runtime)?);
     let kept = plan.store.clone();
-    let rooms: Vec<String> =
+    let mut rooms: Vec<String> =
         plan.gateway.rooms.iter().map(|room| room.guard.room.clone()).collect();
+    // The house is everybody's: only one that this demo founds is its own to take away.
+    if is_new(&kept, HOUSE).await {
+        rooms.push(HOUSE.to_owned());
+    }
     // From here on: whoever ends it before it has begun leaves nothing behind, either.
     let listen_for = |kind| signal(kind).map_err(Failure::Runtime);
     let mut interrupted = listen_for(SignalKind::interrupt())?;
@@ -101,12 +106,23 @@ async fn clear(kept: &StoreSettings, rooms: &[String]) -> String {
     }
 }
 
-async fn forget(kept: &StoreSettings, rooms: &[String]) -> Result<(), StoreError> {
+/// Whether nobody has ever spoken of a room in a Redis.
+async fn is_new(kept: &StoreSettings, room: &str) -> bool {
+    let Ok(Some(redis)) = opened(kept) else { return false };
+    matches!(redis.find(room, Question::Nodes).await, Ok(Found::Nodes(nodes)) if nodes.is_empty())
+}
+
+/// The Redis that lines are kept in, if it is one.
+fn opened(kept: &StoreSettings) -> Result<Option<store::Redis>, StoreError> {
     let scheme = kept.url.split_once(':').map_or("", |(scheme, _)| scheme);
     if !Address::is_scheme(scheme) {
-        return Ok(());
+        return Ok(None);
     }
-    let redis = store::Redis::new(Address::parse(&kept.url)?.with(kept.access.clone())?)?;
+    store::Redis::new(Address::parse(&kept.url)?.with(kept.access.clone())?).map(Some)
+}
+
+async fn forget(kept: &StoreSettings, rooms: &[String]) -> Result<(), StoreError> {
+    let Some(redis) = opened(kept)? else { return Ok(()) };
     for room in rooms {
         redis.forget(room).await?;
     }

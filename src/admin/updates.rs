@@ -22,6 +22,7 @@ use super::events::{Place, listen};
 use super::number::Figure;
 use super::refusal::{ErrorBody, Refusal};
 use super::rooms::Room;
+use crate::clock;
 
 /// Between two of them. People see a number change, and still read it.
 const BEAT: Duration = Duration::from_secs(1);

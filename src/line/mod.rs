@@ -50,10 +50,13 @@
 //!    same one is answered from memory, an older one not at all. One that was not taken (`Settling`,
 //!    `Unconfigured`) is not remembered, and comes again under the same sequence. What follows and is not about the
 //!    batch's items happens all the same. Nodes silent for an hour are forgotten at a sweep.
-//! 6. **Offer.** Taken if in range and not below the version in force. What a change does: the bucket
+//! 6. **Offer.** Taken if in range and not below the version in force. What is in force is the file's settings with what operators have
+//!    set instead, and a boost's pace over both. A file that says something else than the one before is an entry of the book. What a change does: the bucket
 //!    keeps its whole turns, cut to the new depth, and `owed` its whole turns; a line that had no pace
 //!    starts full; the interval of another batch pace starts now; a changed heartbeat timeout counts
 //!    everybody live, and at the head, as just seen. A line without settings ends the exchange here (`Unconfigured`).
+//!    Then **the minute**: when another one of the wall clock has begun, the one that ran is remembered with the counters as the last exchange
+//!    left them and what nodes counted in it. What operators set for a time that is over is no longer set.
 //! 7. **Ring.** When a period (half the heartbeat timeout) is over, the oldest of the three `seen`
 //!    bitmaps is cleared and becomes the current one; the exchange then also sweeps (10).
 //! 8. **Marks.** Of places at or above `base` and not above `issued`: set seen; set live if the place
@@ -105,7 +108,11 @@
 //!      again; a batch's, when its interval is over, starts anew with what is owed, at most half a batch, on top.
 //!      What is owed is forgiven, and credit cut to the depth, when an exchange ends with the bucket full
 //!      (a batch's: when an interval ends with turns left). `missing` is forgotten one session after the settling.
-//! 11. **Commands**, then **joins** in order. One whose key has a number that is not over: refused if too
+//! 11. **Orders**, then **joins** in order. An order under a key that came within a day (two at most) is answered as then, and not
+//!     carried out; another order under it is a conflict. A release by hand names the first 1,000 whom it called. A revocation is an
+//!     *end* as Revoked of a number of the batch's epoch. To set is to put names and values, each for good or for a time, or to take
+//!     them back; what was before is told in the book. A repair takes whoever is used out of live, and counts anew. An order with a note is an
+//!     entry of the book, which holds 1,000. One whose key has a number that is not over: refused if too
 //!     many by its subjects, else that number (seen then, and if passed over a late return); `proven`, if its
 //!     user, or that it has none, is the first join's (the user is in the ticket, which must be the same byte for
 //!     byte) and besides it has the first join's idempotency key or address, or no device. Any other: refused
@@ -113,11 +120,15 @@
 //!     many by its subjects (only then is it counted); else a number, live and seen. The join that gave a device its
 //!     number is counted where it is remembered: in the window it was in, a limit on devices counts at least one, whenever the
 //!     limit was set. So a reset, with which devices are forgotten, forgets first joins, too.
-//! 12. **Release**: the least of what pace and seats allow, in the order of places, `express` first at an equal
+//! 12. **Release**: the least of what pace and seats allow (in mode bypass: everybody), in the order of places, `express` first at an equal
 //!     place, in the steps *(6)* that commands have left. `released` only ever moves to a live place.
 //! 13. **Entry** of this batch's claims that still waited and now are released, then of its joins, as many as steps *(7)*
 //!     are left. A join without a key of its own (`once`) enters on `session_first`: a page was opened, and whether anybody
 //!     keeps the cookie is not known yet. An app, and a browser that came back with its arrival, have the full session.
+//! 14. **Letters**, if anybody wants to be told (`webhooks`): of every entry with its tag, of every release with the first 100 called, of
+//!     a pause and its end, of a room that lets people in again after hold or closed, of a line that became empty. Those that a batch reports
+//!     as sent are gone; as many as it wants (50 at most) are handed out, oldest first, and are its own for a minute. Beyond 10,000 the oldest
+//!     are thrown away.
 //!
 //! # Loss
 //!
@@ -127,12 +138,12 @@
 //! presumed here, and numbering goes on a gap above it, so that no number is given twice.
 //!
 //! *Settling* lasts 2 s: nothing is given, released or ended; each node's report is merged: `used`
-//! and `live` are united (used wins), and so are express, called and ended. Then everybody above
+//! and `live` are united (used wins), and so are express, called and ended; of what operators have set the latest copy counts. Then everybody above
 //! `released` who is not used is presumed here, all are counted as just seen, claim windows start anew,
 //! numbering goes on above the gap and the bucket starts empty; only a room of which nobody knows even an epoch
 //! opens as new. `missing` is the most seats a node counted as taken beyond what the line counts inside and
 //! admitted: they stay taken for one session or until renewed. Nobody brings back what was spent: a pass that was
-//! spent in the part that is lost can be spent once more.
+//! spent in the part that is lost can be spent once more. Nor the book, the past and letters: a store that keeps its memory has them.
 
 mod aging;
 mod batch;
