@@ -72,7 +72,7 @@ pub(super) struct Patch {
 
 /// A value as people write it, or as a number.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "text or a number is expected")]
 pub(super) enum Written {
     Text(String),
     Number(serde_json::Number),

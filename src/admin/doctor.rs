@@ -20,6 +20,7 @@ use crate::line::{Command, Commanded, Found, MAX_FOUND, Question};
 
 /// A line's health.
 #[derive(Serialize, ToSchema)]
+#[schema(as = LineHealth)]
 pub(super) struct Health {
     event_id: String,
     /// Everything holds that must.

@@ -24,7 +24,8 @@ use call::Port;
 #[derive(Args)]
 #[command(
     disable_help_subcommand = true,
-    after_help = "Where there is one, ROOM may be left out. --tenant: whose. Or ANTEROOM_ADMIN, _ROOM, _TENANT, _JSON."
+    after_help = "And boost, message, revoke, reset, reload, audit, history, export, doctor: see `room VERB --help`.\n\
+Where there is one, ROOM may be left out. --tenant: whose. Or ANTEROOM_ADMIN, _ROOM, _TENANT, _JSON."
 )]
 pub(super) struct Room {
     /// The operators' port
@@ -130,6 +131,7 @@ enum Verb {
         which: Which,
     },
     /// Another rate for a while
+    #[command(hide = true)]
     Boost {
         /// 20/s
         rate: String,
@@ -140,6 +142,7 @@ enum Verb {
         which: Which,
     },
     /// Tell waiting visitors something; "" for what the file says
+    #[command(hide = true)]
     Message {
         /// What
         text: String,
@@ -147,6 +150,7 @@ enum Verb {
         which: Which,
     },
     /// Take a visitor's place or seat away
+    #[command(hide = true)]
     Revoke {
         /// 123, A-000123 or q_…
         visitor: String,
@@ -154,6 +158,7 @@ enum Verb {
         which: Which,
     },
     /// Start anew: every ticket and pass is void
+    #[command(hide = true)]
     Reset {
         #[command(flatten)]
         which: Which,
@@ -162,18 +167,23 @@ enum Verb {
         yes: bool,
     },
     /// Read the node's configuration again
+    #[command(hide = true)]
     Reload,
     /// What operators did, newest first
+    #[command(hide = true)]
     Audit {
         /// How many
         #[arg(long, default_value_t = 20)]
         limit: u64,
     },
     /// The last day, minute by minute, as CSV
+    #[command(hide = true)]
     History(Which),
     /// The room as JSON lines: itself, who waits, whose pass is in force
+    #[command(hide = true)]
     Export(Which),
     /// Check the line against what must hold; says what it would repair
+    #[command(hide = true)]
     Doctor {
         #[command(flatten)]
         which: Which,

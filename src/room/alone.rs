@@ -10,6 +10,7 @@ use tokio::time::Instant;
 use super::said::Said;
 use super::{Outage, Proof, Room};
 use crate::line::{Claimed, Ending, Reason, Renewal, Settings, Terms};
+use crate::store::HOUSE;
 
 impl Room {
     /// Whether the store is away: it failed three times in a row and has not answered since.
@@ -51,7 +52,7 @@ impl Room {
             self.begin_outage(since);
         }
         let news = outgrown && self.outage.load().as_ref().is_some_and(|outage| outage.outgrow());
-        if news {
+        if news && self.name != HOUSE {
             tracing::error!(
                 event = "store.outgrown",
                 event_id = self.name,
@@ -62,7 +63,8 @@ impl Room {
         // After that: whoever asks in between is dismissed here, whoever asks later sees that it is away.
         said.dismiss();
         self.desk().lose();
-        if known {
+        // What is no room's has no visitors: the rooms tell of it.
+        if known || self.name == HOUSE {
             return;
         }
         tracing::error!(
@@ -94,6 +96,9 @@ impl Room {
         let arrivals = ended.arrivals();
         self.desk().find();
         self.outage.store(Some(Arc::new(ended)));
+        if self.name == HOUSE {
+            return;
+        }
         tracing::info!(
             event = "store.back",
             event_id = self.name,

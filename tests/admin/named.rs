@@ -102,11 +102,12 @@ fn a_room_that_there_is_not_is_made_by_who_may() {
     let told = admin.does("/v1/admin/config", &config);
     assert_eq!(told["config"]["release_rate_per_second"], 0.5);
     let tickets = join(&gateway, "evt_new", 1);
-    assert_eq!(poll(&gateway, &tickets[0])["status"], "active", "nobody waits there");
+    assert_eq!(poll(&gateway, &tickets[0])["status"], "admitted", "nobody waits there");
     for bad in ["a b", "", "x/y", "ö"] {
         let refused = admin.post("/v1/admin/config", &json!({ "event_id": bad }));
         assert_eq!(refused.status, 400, "{bad}");
     }
+    gateway.stop();
     gateway.restart();
     let admin = Operator::new(&gateway);
     let room = eventually("the room is back", || {

@@ -74,6 +74,7 @@ fn the_past_is_told_minute_by_minute() {
     let origin = Origin::start();
     let mut gateway = Gateway::before(&origin).room("sale", "mode = \"hold\"").embedded().start();
     checks_history(&gateway);
+    gateway.stop();
     gateway.restart();
     let operator = Operator::with_key(&gateway, OPERATOR);
     becomes(&operator, "sale", |room| room["view_age_seconds"].is_number());
