@@ -122,7 +122,10 @@ impl Asking {
             Ok(Joined::Given { epoch, first, joined_ms, terms, .. }) => {
                 let proof = Proof { epoch, number: first };
                 match terms {
-                    Some(terms) => self.enter(proof, &terms, identity),
+                    Some(terms) => {
+                        entrance.came(proof, &terms);
+                        self.enter(proof, &terms, identity)
+                    }
                     None => self.wait(proof, joined_ms, &identity),
                 }
             }
