@@ -11,7 +11,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::Admin;
 use super::access::{Act, By, Look};
 use super::input::{Asked, Told};
-use super::number::Figure;
+use super::number::{Figure, Whole};
 use super::refusal::{ErrorBody, Refusal};
 use super::rooms::{lately, rate};
 use super::verbs::{release_by_hand, set_paused};
@@ -25,9 +25,10 @@ pub(super) struct Release {
     /// Without its tenant.
     event_id: String,
     /// How many to call now.
-    #[schema(minimum = 1, maximum = 1_000_000)]
-    count: Option<u64>,
+    #[schema(minimum = 1, maximum = 1_000_000, value_type = u64, required = true)]
+    count: Option<Whole>,
     /// Not available in this version.
+    #[schema(ignore)]
     rate_per_second: Option<f64>,
 }
 
@@ -59,7 +60,8 @@ pub(super) async fn release(
         let message = "rate_per_second is not available in this version: set rate in the configuration, and reload it";
         return Err(Refusal::bad(message));
     }
-    let count = count.ok_or_else(|| Refusal::bad("count is missing: how many to release"))?;
+    let Whole(count) =
+        count.ok_or_else(|| Refusal::bad("count is missing: how many to release"))?;
     let done = release_by_hand(&by.caller, &entrance, count).await?;
     Ok(Json(ReleaseDone {
         released: done.released,

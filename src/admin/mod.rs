@@ -17,10 +17,11 @@
 //!
 //! - `port`: connections. `access`: whose they are. `refusal`, `input`: what is said to bad ones, what is read of good ones.
 //! - `rooms`, `verbs`, `line`, `events`, `nodes`, `classic`, `reload`, `scrape`: the calls. `log`: what of them is written down.
-//! - `router`: which is where, and the document about them.
+//! - `router`: which is where. `document`: what is said of them to programs.
 
 mod access;
 mod classic;
+mod document;
 mod events;
 mod input;
 mod line;

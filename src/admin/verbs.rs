@@ -12,6 +12,7 @@ use super::access::{Act, Caller, Rule};
 use super::input::{InRoom, Told};
 use super::line::{Visitor, find};
 use super::log;
+use super::number::Whole;
 use super::refusal::{ErrorBody, Refusal, no_answer, no_visitor};
 use super::rooms::Room;
 use crate::gateway::entrance::Entrance;
@@ -38,8 +39,8 @@ pub(super) struct Nothing {}
 #[schema(example = json!({ "count": 100 }))]
 pub(super) struct Count {
     /// Turns to give now, whatever rate and pause say; never beyond the seats.
-    #[schema(minimum = 1, maximum = 1_000_000)]
-    count: u64,
+    #[schema(minimum = 1, maximum = 1_000_000, value_type = u64)]
+    count: Whole,
 }
 
 /// What a release did.
@@ -107,7 +108,7 @@ pub(super) async fn resume(room: InRoom<Act>, _: Told<Nothing>) -> Result<Json<R
 )]
 pub(super) async fn release(
     room: InRoom<Act>,
-    Told(Count { count }): Told<Count>,
+    Told(Count { count: Whole(count) }): Told<Count>,
 ) -> Result<Json<Released>, Refusal> {
     release_by_hand(room.caller(), &room.entrance, count).await.map(Json)
 }

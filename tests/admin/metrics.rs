@@ -100,10 +100,7 @@ fn what_happens_is_counted() {
 #[test]
 fn what_people_were_told_is_held_against_what_came() {
     let origin = Origin::start();
-    let gateway = Gateway::before(&origin)
-        .room("sale", "rate = \"1/s\"\nburst = 1")
-        .limits("join_per_address = \"none\"")
-        .start();
+    let gateway = Gateway::before(&origin).room("sale", "rate = \"1/s\"\nburst = 1").start();
     join(&gateway, "sale", 30);
     let admin = Operator::new(&gateway);
     becomes(&admin, "sale", |room| room["joined_total"] == 30);

@@ -4,6 +4,8 @@ mod cli;
 mod cost;
 mod document;
 mod events;
+mod foreign;
+mod fuzzed;
 mod health;
 mod keys;
 mod lines;
