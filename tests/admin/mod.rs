@@ -15,6 +15,7 @@ mod rooms;
 mod tenants;
 mod upgrading;
 mod verbs;
+mod watched;
 
 use serde_json::{Value, json};
 
