@@ -46,8 +46,8 @@ pub(super) struct ReleaseDone {
 #[utoipa::path(
     post, path = "/v1/admin/release", tag = "classic", request_body = Release,
     responses(
-        (status = 200, body = ReleaseDone), (status = 400, body = ErrorBody), (status = 403, body = ErrorBody),
-        (status = 404, body = ErrorBody), (status = 503, body = ErrorBody)
+        (status = 200, body = ReleaseDone),
+        (status = 404, body = ErrorBody)
     )
 )]
 pub(super) async fn release(
@@ -94,8 +94,8 @@ pub(super) struct PauseDone {
 #[utoipa::path(
     post, path = "/v1/admin/pause", tag = "classic", request_body = Pause,
     responses(
-        (status = 200, body = PauseDone), (status = 400, body = ErrorBody), (status = 403, body = ErrorBody),
-        (status = 404, body = ErrorBody), (status = 503, body = ErrorBody)
+        (status = 200, body = PauseDone),
+        (status = 404, body = ErrorBody)
     )
 )]
 pub(super) async fn pause(
@@ -142,7 +142,7 @@ pub(super) struct Metrics {
 /// A room's figures
 #[utoipa::path(
     get, path = "/v1/admin/metrics", tag = "classic", params(Which),
-    responses((status = 200, body = Metrics), (status = 400, body = ErrorBody), (status = 404, body = ErrorBody))
+    responses((status = 200, body = Metrics), (status = 404, body = ErrorBody))
 )]
 pub(super) async fn metrics(
     State(admin): State<Arc<Admin>>,

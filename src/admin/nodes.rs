@@ -10,7 +10,6 @@ use utoipa::ToSchema;
 
 use super::access::{By, Look};
 use super::number::Figure;
-use super::refusal::ErrorBody;
 use super::rooms::store;
 use super::{Admin, parts};
 use crate::clock;
@@ -82,7 +81,7 @@ struct RoomOfNode {
 /// This node
 #[utoipa::path(
     get, path = "/v1/nodes", tag = "node",
-    responses((status = 200, body = Nodes), (status = 401, body = ErrorBody))
+    responses((status = 200, body = Nodes))
 )]
 pub(super) async fn nodes(State(admin): State<Arc<Admin>>, by: By<Look>) -> Json<Nodes> {
     let rooms = admin.rooms(&by.caller.scope);

@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use super::access::{By, Look};
 use super::input::InRoom;
 use super::number::Figure;
-use super::refusal::{ErrorBody, Refusal};
+use super::refusal::Refusal;
 use super::{Admin, parts};
 use crate::clock;
 use crate::gateway::entrance::Entrance;
@@ -113,7 +113,7 @@ pub(super) struct Rooms {
     path = "/v1/rooms",
     tag = "rooms",
     params(("X-Tenant-ID" = Option<String>, Header, description = "Whose rooms; `*`: everybody's", pattern = r"^(\*|[A-Za-z0-9._-]{1,126})$", nullable = false)),
-    responses((status = 200, body = Rooms), (status = 401, body = ErrorBody))
+    responses((status = 200, body = Rooms))
 )]
 pub(super) async fn list(State(admin): State<Arc<Admin>>, by: By<Look>) -> Json<Rooms> {
     let rooms = admin.rooms(&by.caller.scope);
@@ -126,7 +126,7 @@ pub(super) async fn list(State(admin): State<Arc<Admin>>, by: By<Look>) -> Json<
     path = "/v1/rooms/{id}",
     tag = "rooms",
     params(("id" = String, Path, description = "Without its tenant")),
-    responses((status = 200, body = Room), (status = 404, body = ErrorBody))
+    responses((status = 200, body = Room))
 )]
 pub(super) async fn one(room: InRoom<Look>) -> Result<Json<Room>, Refusal> {
     Ok(Json(Room::of(&room.entrance)))

@@ -13,7 +13,7 @@ use super::input::{InRoom, Told};
 use super::line::{Visitor, find};
 use super::log;
 use super::number::Whole;
-use super::refusal::{ErrorBody, Refusal, no_answer, no_visitor};
+use super::refusal::{Refusal, no_answer, no_visitor};
 use super::rooms::Room;
 use crate::gateway::entrance::Entrance;
 use crate::line::{Command, Commanded, Done, Ending, Number};
@@ -79,7 +79,7 @@ impl Named {
 #[utoipa::path(
     post, path = "/v1/rooms/{id}/pause", tag = "verbs", request_body = Option<Nothing>,
     params(("id" = String, Path, description = "Without its tenant")),
-    responses((status = 200, body = Room), (status = 403, body = ErrorBody), (status = 503, body = ErrorBody))
+    responses((status = 200, body = Room))
 )]
 pub(super) async fn pause(room: InRoom<Act>, _: Told<Nothing>) -> Result<Json<Room>, Refusal> {
     set_paused(room.caller(), &room.entrance, true).await?;
@@ -90,7 +90,7 @@ pub(super) async fn pause(room: InRoom<Act>, _: Told<Nothing>) -> Result<Json<Ro
 #[utoipa::path(
     post, path = "/v1/rooms/{id}/resume", tag = "verbs", request_body = Option<Nothing>,
     params(("id" = String, Path, description = "Without its tenant")),
-    responses((status = 200, body = Room), (status = 403, body = ErrorBody), (status = 503, body = ErrorBody))
+    responses((status = 200, body = Room))
 )]
 pub(super) async fn resume(room: InRoom<Act>, _: Told<Nothing>) -> Result<Json<Room>, Refusal> {
     set_paused(room.caller(), &room.entrance, false).await?;
@@ -102,8 +102,7 @@ pub(super) async fn resume(room: InRoom<Act>, _: Told<Nothing>) -> Result<Json<R
     post, path = "/v1/rooms/{id}/release", tag = "verbs", request_body = Count,
     params(("id" = String, Path, description = "Without its tenant")),
     responses(
-        (status = 200, body = Released), (status = 400, body = ErrorBody),
-        (status = 403, body = ErrorBody), (status = 503, body = ErrorBody)
+        (status = 200, body = Released)
     )
 )]
 pub(super) async fn release(
@@ -117,7 +116,7 @@ pub(super) async fn release(
 #[utoipa::path(
     post, path = "/v1/rooms/{id}/reset", tag = "verbs", request_body = Option<Nothing>,
     params(("id" = String, Path, description = "Without its tenant")),
-    responses((status = 200, body = Room), (status = 403, body = ErrorBody), (status = 503, body = ErrorBody))
+    responses((status = 200, body = Room))
 )]
 pub(super) async fn reset(room: InRoom<Rule>, _: Told<Nothing>) -> Result<Json<Room>, Refusal> {
     command(room.caller(), &room.entrance, Command::Reset, "reset", json!({})).await?;
@@ -146,8 +145,7 @@ pub(super) struct Revoked {
     post, path = "/v1/rooms/{id}/revoke", tag = "verbs", request_body = Whose,
     params(("id" = String, Path, description = "Without its tenant")),
     responses(
-        (status = 200, body = Revoked), (status = 400, body = ErrorBody), (status = 403, body = ErrorBody),
-        (status = 404, body = ErrorBody), (status = 503, body = ErrorBody)
+        (status = 200, body = Revoked)
     )
 )]
 pub(super) async fn revoke(
