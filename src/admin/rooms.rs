@@ -112,7 +112,10 @@ pub(super) struct Rooms {
     get,
     path = "/v1/rooms",
     tag = "rooms",
-    params(("X-Tenant-ID" = Option<String>, Header, description = "Whose rooms; `*`: everybody's", pattern = r"^(\*|[A-Za-z0-9._-]{1,126})$", nullable = false)),
+    params((
+        "X-Tenant-ID" = Option<String>, Header, description = "Whose rooms; `*`: everybody's",
+        pattern = r"^(\*|[A-Za-z0-9._-]{1,126})$", nullable = false
+    )),
     responses((status = 200, body = Rooms))
 )]
 pub(super) async fn list(State(admin): State<Arc<Admin>>, by: By<Look>) -> Json<Rooms> {
