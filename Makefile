@@ -1,13 +1,17 @@
 # Everything CI does, and what people want by hand. `make` alone lists it.
 
-# The JWT libraries that the tests hold ours against, and what judges our pages. Pinned: a test must not change by itself.
+# The JWT libraries that the tests hold ours against, and what judges our pages, our metrics and our operators' port. Pinned: a
+# test must not change by itself.
 PYJWT := 2.10.1
+PROMETHEUS_CLIENT := 0.26.0
+SCHEMATHESIS := 4.32.5
+PYYAML := 6.0.3
 JOSE := 5.10.0
 AXE := 4.14.0
 # A Valkey without TLS; Debian 12 has none.
 VALKEY := 9.1.2.post2
 TOOLS := target/tools
-PYTHON_READY := $(TOOLS)/venv/pyjwt-$(PYJWT)
+PYTHON_READY := $(TOOLS)/venv/pyjwt-$(PYJWT)-prometheus-client-$(PROMETHEUS_CLIENT)-schemathesis-$(SCHEMATHESIS)-pyyaml-$(PYYAML)
 NODE_READY := $(TOOLS)/node_modules/.jose-$(JOSE)-axe-$(AXE)
 VALKEY_READY := $(TOOLS)/valkey-$(VALKEY)/redis-server
 
@@ -59,7 +63,8 @@ redis-tools:
 $(PYTHON_READY):
 	.ci/need python3:python3 'python3 -c "import ensurepip":python3-venv'
 	python3 -m venv --clear $(TOOLS)/venv
-	$(TOOLS)/venv/bin/pip install --quiet --disable-pip-version-check pyjwt==$(PYJWT)
+	$(TOOLS)/venv/bin/pip install --quiet --disable-pip-version-check pyjwt==$(PYJWT) pyyaml==$(PYYAML) \
+	    prometheus-client==$(PROMETHEUS_CLIENT) schemathesis==$(SCHEMATHESIS)
 	touch $@
 
 # The tests start whatever is called redis-server.

@@ -23,7 +23,7 @@ use prometheus::{
 };
 
 use meters::{CLASSES, ERRORS};
-pub use meters::{Endpoint, Failed, Origin, Outcome, Room, Store, Webhooks};
+pub use meters::{Endpoint, Failed, Foretold, Origin, Outcome, Room, Store, Webhooks};
 pub use names::{ALL, Kind, Name};
 pub use scrape::{NodeFigures, RoomFigures};
 
@@ -48,6 +48,8 @@ const STORE: [f64; 11] = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0
 const WAITS: [f64; 13] = [
     1.0, 5.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1_200.0, 1_800.0, 3_600.0, 14_400.0, 43_200.0,
 ];
+/// Of what was told: a tenth and a quarter off are what a range allows for, twice as long is what people complain about.
+const ETA_ERRORS: [f64; 12] = [0.1, 0.25, 0.5, 0.75, 0.9, 1.0, 1.1, 1.25, 1.5, 2.0, 4.0, 10.0];
 /// From a cache's answer to the patience of a visitor.
 const ORIGIN: [f64; 12] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 60.0];
 
@@ -73,6 +75,9 @@ pub struct Metrics {
     api_durations: HistogramVec,
     limits: [IntCounter; LIMITS.len()],
     waits: HistogramVec,
+    eta_errors: HistogramVec,
+    eta_ranges: IntCounterVec,
+    ghosts: IntCounterVec,
     requests: IntCounterVec,
     origin_durations: HistogramVec,
     origin_responses: IntCounterVec,
@@ -122,6 +127,9 @@ impl Metrics {
             api_durations: histograms(&names::API_DURATION, &API),
             limits: LIMITS.map(|limit| limits.with_label_values(&[limit])),
             waits: histograms(&names::QUEUE_WAIT, &WAITS),
+            eta_errors: histograms(&names::ETA_ERROR, &ETA_ERRORS),
+            eta_ranges: counters(&names::ETA_RANGE),
+            ghosts: counters(&names::GHOSTS),
             requests: counters(&names::REQUESTS),
             origin_durations: histograms(&names::ORIGIN_DURATION, &ORIGIN),
             origin_responses: counters(&names::ORIGIN_RESPONSES),
@@ -153,6 +161,10 @@ impl Metrics {
             outcomes: Outcome::ALL
                 .map(|outcome| self.requests.with_label_values(&[room, tenant, outcome.name()])),
             waits: self.waits.with_label_values(&[room, tenant]),
+            eta_errors: self.eta_errors.with_label_values(&[room, tenant]),
+            eta_ranges: Foretold::ALL
+                .map(|turn| self.eta_ranges.with_label_values(&[room, tenant, turn.name()])),
+            ghosts: self.ghosts.with_label_values(&[room, tenant]),
             limits: self.limits.clone(),
         }
     }
@@ -200,6 +212,11 @@ impl Metrics {
             if !stays {
                 let tenant = tenant_of(room);
                 let _ = self.waits.remove_label_values(&[room, tenant]);
+                let _ = self.eta_errors.remove_label_values(&[room, tenant]);
+                let _ = self.ghosts.remove_label_values(&[room, tenant]);
+                for turn in Foretold::ALL {
+                    let _ = self.eta_ranges.remove_label_values(&[room, tenant, turn.name()]);
+                }
                 for outcome in Outcome::ALL {
                     let labels = [room, tenant, outcome.name()];
                     let _ = self.requests.remove_label_values(&labels);

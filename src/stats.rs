@@ -1,18 +1,25 @@
-//! What a node remembers of a room's past: how long people really waited, and the counters up to an hour back.
+//! What a node remembers of a room's past: how long people really waited, what they had been told, who never came back, and
+//! the counters up to an hour back.
 //!
-//! Owns a running mean and a ring of samples, in bounded memory. Decides nothing, and is gone with the process: a line's
+//! Owns a running mean, a ring of samples, and what `promises` and `ghosts` keep, in bounded memory. Decides nothing, and is gone with the process: a line's
 //! own counters are in its store.
+
+mod ghosts;
+mod promises;
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use tokio::sync::broadcast::error::RecvError;
 use tokio::time::{Instant, sleep};
 
-use crate::line::{ANSWERS, Counts, ERRORS, FIGURES, LATENCIES, ORIGIN, Terms, WAITS};
+use crate::line::{ANSWERS, Counts, ERRORS, FIGURES, GHOSTS, LATENCIES, ORIGIN, Terms, WAITS};
 use crate::metrics::{self, Metrics};
-use crate::room::{Proof, Room};
+use crate::room::{News, Proof, Room};
+use ghosts::Ghosts;
+use promises::Promises;
 
 /// Between two samples; an hour of them is 20 KB a room.
 const SAMPLE: Duration = Duration::from_secs(10);
@@ -38,6 +45,8 @@ pub struct Stats {
     samples: Mutex<VecDeque<Sample>>,
     /// What is counted for the line's history, and not told yet.
     figures: Box<[AtomicU64]>,
+    promises: Mutex<Promises>,
+    ghosts: Mutex<Ghosts>,
 }
 
 #[derive(Default)]
@@ -84,6 +93,8 @@ impl Stats {
             entered: (0..REMEMBERED).map(|_| AtomicU64::new(0)).collect(),
             samples: Mutex::default(),
             figures: (0..FIGURES).map(|_| AtomicU64::new(0)).collect(),
+            promises: Mutex::default(),
+            ghosts: Mutex::default(),
         }
     }
 
@@ -143,8 +154,41 @@ impl Stats {
         (mean.count > 0).then_some(mean.seconds)
     }
 
-    /// Remembers the counters, for as long as it is polled.
+    /// Somebody is inside who has not waited, in a room with sessions of this length.
+    pub fn came(&self, proof: Proof, terms: &Terms, session_ms: u64) {
+        lock(&self.ghosts).entered(proof.epoch, proof.number, terms, session_ms);
+    }
+
+    /// Remembers what happens in a room, for as long as it is polled.
     pub async fn watch(self: Arc<Self>, room: Arc<Room>) {
+        tokio::join!(self.sample_all(&room), self.follow_all(&room));
+    }
+
+    /// What each exchange tells.
+    async fn follow_all(&self, room: &Room) {
+        let mut news = room.news();
+        loop {
+            match news.recv().await {
+                Ok(news) => self.follow(&news, room.now_ms()),
+                // Whose turn came meanwhile is not judged.
+                Err(RecvError::Lagged(_)) => {}
+                Err(RecvError::Closed) => return,
+            }
+        }
+    }
+
+    fn follow(&self, news: &News, now_ms: u64) {
+        for kept in lock(&self.promises).follow(&news.before, &news.after, now_ms) {
+            self.meters.foretold(kept.ratio, kept.range);
+        }
+        let epoch = news.after.counts().epoch;
+        let ghosts = lock(&self.ghosts).ended(epoch, &news.ended, now_ms);
+        self.figures[GHOSTS].fetch_add(ghosts, Ordering::Relaxed);
+        self.meters.ghosts(ghosts);
+    }
+
+    /// The counters and what was counted, now and then.
+    async fn sample_all(&self, room: &Room) {
         let mut sampled: Option<Instant> = None;
         loop {
             if room.heard_ago().is_some() && sampled.is_none_or(|at| at.elapsed() >= SAMPLE) {
@@ -205,7 +249,50 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 mod tests {
     use tokio::time::advance;
 
+    use super::promises::Kept;
     use super::*;
+    use crate::line::{Batch, Line, Moment, Offer, Pace, Rate, Settings, View};
+
+    /// A line that a node hears of, without a store or a clock.
+    pub(super) struct Told {
+        line: Line,
+        view: View,
+        sequence: u64,
+        pub(super) wall_ms: u64,
+    }
+
+    impl Told {
+        /// So many a second.
+        pub(super) fn new(per_second: u64) -> Told {
+            let wall_ms = 1_800_000_000_000;
+            let line = Line::founded(Moment { wall_ms, run: 1 });
+            let mut told = Told { line, view: View::default(), sequence: 0, wall_ms };
+            let rate = Rate { count: per_second, per_ms: 1_000 };
+            let pace = Some(Pace::Rate { rate, burst: 1 });
+            let settings = Settings { pace, ..Settings::default() };
+            let offer = Some(Offer { version: 1, settings });
+            told.with(&mut Promises::default(), |batch| batch.offer = offer);
+            told
+        }
+
+        /// One exchange.
+        pub(super) fn with(
+            &mut self,
+            promises: &mut Promises,
+            edit: impl FnOnce(&mut Batch),
+        ) -> Vec<Kept> {
+            self.sequence += 1;
+            let mut batch = self.view.greeting(7, self.sequence);
+            batch.epoch = self.line.counts().epoch;
+            edit(&mut batch);
+            let moment = Moment { wall_ms: self.wall_ms, run: 1 };
+            let reply = self.line.apply(&batch, moment).expect("a batch within bounds");
+            let before = self.view.clone();
+            self.view.absorb(&reply);
+            batch.leaves.iter().for_each(|number| self.view.leave(*number));
+            promises.follow(&before, &self.view, self.wall_ms)
+        }
+    }
 
     fn stats() -> Arc<Stats> {
         Stats::unread("sale")

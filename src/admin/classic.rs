@@ -15,7 +15,7 @@ use super::access::{Act, By, Caller, Look};
 use super::change::{self, Written};
 use super::history::last_hour;
 use super::input::{Asked, Told};
-use super::number::Figure;
+use super::number::{Figure, Whole};
 use super::orders::order;
 use super::refusal::{ErrorBody, Refusal, no_answer};
 use super::rooms::rate;
@@ -39,8 +39,8 @@ pub(super) struct Release {
     /// Without its tenant.
     event_id: String,
     /// How many to call now.
-    #[schema(minimum = 1, maximum = 1_000_000)]
-    count: Option<u64>,
+    #[schema(minimum = 1, maximum = 1_000_000, value_type = Option<u64>)]
+    count: Option<Whole>,
     /// And how fast from now on.
     #[schema(value_type = Option<f64>)]
     rate_per_second: Option<Number>,
@@ -60,8 +60,8 @@ pub(super) struct ReleaseDone {
 #[utoipa::path(
     post, path = "/v1/admin/release", tag = "classic", request_body = Release,
     responses(
-        (status = 200, body = ReleaseDone), (status = 400, body = ErrorBody), (status = 403, body = ErrorBody),
-        (status = 404, body = ErrorBody), (status = 503, body = ErrorBody)
+        (status = 200, body = ReleaseDone),
+        (status = 404, body = ErrorBody)
     )
 )]
 pub(super) async fn release(
@@ -77,7 +77,7 @@ pub(super) async fn release(
         change::set(&by.caller.of("rate"), &entrance, vec![one], "set", words).await?;
     }
     let released = match count {
-        Some(count) => release_by_hand(&by.caller, &entrance, count).await?.released,
+        Some(Whole(count)) => release_by_hand(&by.caller, &entrance, count).await?.released,
         None if rate_per_second.is_some() => 0,
         None => {
             return Err(Refusal::bad(
@@ -117,8 +117,8 @@ pub(super) struct PauseDone {
 #[utoipa::path(
     post, path = "/v1/admin/pause", tag = "classic", request_body = Pause,
     responses(
-        (status = 200, body = PauseDone), (status = 400, body = ErrorBody), (status = 403, body = ErrorBody),
-        (status = 404, body = ErrorBody), (status = 503, body = ErrorBody)
+        (status = 200, body = PauseDone),
+        (status = 404, body = ErrorBody)
     )
 )]
 pub(super) async fn pause(
@@ -333,7 +333,7 @@ pub(super) struct Metrics {
 /// A room's figures
 #[utoipa::path(
     get, path = "/v1/admin/metrics", tag = "classic", params(Which),
-    responses((status = 200, body = Metrics), (status = 400, body = ErrorBody), (status = 404, body = ErrorBody))
+    responses((status = 200, body = Metrics), (status = 404, body = ErrorBody))
 )]
 pub(super) async fn metrics(
     State(admin): State<Arc<Admin>>,

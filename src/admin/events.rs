@@ -22,7 +22,7 @@ use super::Admin;
 use super::access::{Access, Look};
 use super::input::InRoom;
 use super::line::ending;
-use super::refusal::{ErrorBody, Refusal};
+use super::refusal::Refusal;
 use super::verbs::Named;
 use crate::gateway::entrance::Entrance;
 use crate::line::{Ending, Number, View};
@@ -43,8 +43,7 @@ const MAX_NAMED: usize = 1_000;
     get, path = "/v1/rooms/{id}/events", tag = "rooms",
     params(("id" = String, Path, description = "Without its tenant")),
     responses(
-        (status = 200, content_type = "text/event-stream", body = String),
-        (status = 404, body = ErrorBody), (status = 503, body = ErrorBody)
+        (status = 200, content_type = "text/event-stream", body = String)
     )
 )]
 pub(super) async fn events(

@@ -76,7 +76,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Asked<T> {
     }
 }
 
-/// A body of JSON. None at all is an empty object: a verb that needs nothing takes nothing.
+/// A body of JSON. None at all, or `null`, is an empty object: a verb that needs nothing takes nothing.
 pub(super) struct Told<T>(pub(super) T);
 
 impl<T: DeserializeOwned> FromRequest<Arc<Admin>> for Told<T> {
@@ -93,13 +93,16 @@ impl<T: DeserializeOwned> FromRequest<Arc<Admin>> for Told<T> {
             let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
             return Err(Refusal::new(status, "unsupported_media_type", message));
         }
-        parse(&body)
+        match body.trim_ascii() {
+            b"null" => parse(b"{}"),
+            body => parse(body),
+        }
     }
 }
 
 fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<Told<T>, Refusal> {
     // A list would do for an object without fields, and nobody means that.
-    if !body.trim_ascii_start().starts_with(b"{") {
+    if !body.starts_with(b"{") {
         return Err(Refusal::bad("a body is an object"));
     }
     serde_json::from_slice(body).map(Told).map_err(|error| Refusal::bad(error.to_string()))

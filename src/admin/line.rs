@@ -7,7 +7,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::access::Look;
 use super::input::{self, Asked, InRoom};
-use super::refusal::{ErrorBody, Refusal, no_visitor};
+use super::refusal::{Refusal, no_visitor};
 use super::rooms::{Eta, eta};
 use crate::gateway::entrance::Entrance;
 use crate::line::{Ending, Number, Reason, Standing, View};
@@ -65,7 +65,7 @@ pub(super) struct Visitor {
 #[utoipa::path(
     get, path = "/v1/rooms/{id}/line", tag = "visitors",
     params(("id" = String, Path, description = "Without its tenant"), Part),
-    responses((status = 200, body = Line), (status = 400, body = ErrorBody), (status = 404, body = ErrorBody))
+    responses((status = 200, body = Line))
 )]
 pub(super) async fn line(
     room: InRoom<Look>,
@@ -100,7 +100,7 @@ pub(super) async fn line(
         ("id" = String, Path, description = "Without its tenant"),
         ("visitor" = String, Path, description = "A number, a label or a queue_ref")
     ),
-    responses((status = 200, body = Visitor), (status = 404, body = ErrorBody))
+    responses((status = 200, body = Visitor))
 )]
 pub(super) async fn visitor(
     room: InRoom<Look>,

@@ -22,7 +22,7 @@
 //! - `port`: connections. `access`: whose they are. `session`: for how long a browser is theirs. `refusal`, `input`: what is said to bad ones, what is read of good ones.
 //! - `rooms`, `updates`, `change`, `verbs`, `line`, `events`, `history`, `audit`, `doctor`, `nodes`, `classic`, `reload`, `scrape`: the calls.
 //! - `orders`: how they reach a line, once each. `log`: what of them is written down.
-//! - `dashboard`: the files of the page that makes them. `router`: which is where, and the document about them.
+//! - `dashboard`: the files of the page that makes them. `router`: which is where. `document`: what is said of them to programs.
 
 mod access;
 mod audit;
@@ -30,6 +30,7 @@ mod change;
 mod classic;
 mod dashboard;
 mod doctor;
+mod document;
 mod events;
 mod history;
 mod input;

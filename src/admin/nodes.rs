@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use super::access::{By, Look};
 use super::number::Figure;
-use super::refusal::{ErrorBody, Refusal};
+use super::refusal::Refusal;
 use super::rooms::store;
 use super::{Admin, parts};
 use crate::clock;
@@ -116,7 +116,7 @@ impl Admin {
 /// The nodes
 #[utoipa::path(
     get, path = "/v1/nodes", tag = "node",
-    responses((status = 200, body = Nodes), (status = 401, body = ErrorBody), (status = 503, body = ErrorBody))
+    responses((status = 200, body = Nodes))
 )]
 pub(super) async fn nodes(
     State(admin): State<Arc<Admin>>,

@@ -59,8 +59,7 @@ pub(super) struct Reloaded {
 #[utoipa::path(
     post, path = "/v1/reload", tag = "node", request_body = Option<Nothing>,
     responses(
-        (status = 200, body = Reloaded), (status = 400, body = ErrorBody, description = "Refused whole; the old one goes on"),
-        (status = 403, body = ErrorBody), (status = 503, body = ErrorBody)
+        (status = 200, body = Reloaded), (status = 400, body = ErrorBody, description = "Refused whole; the old one goes on")
     )
 )]
 pub(super) async fn reload(

@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 use super::access::{By, Look};
 use super::input::InRoom;
 use super::number::Figure;
-use super::refusal::{ErrorBody, Refusal};
+use super::refusal::Refusal;
 use super::{Admin, parts};
 use crate::clock;
 use crate::gateway::entrance::Entrance;
@@ -138,8 +138,11 @@ pub(super) struct Rooms {
     get,
     path = "/v1/rooms",
     tag = "rooms",
-    params(("X-Tenant-ID" = Option<String>, Header, description = "Whose rooms; `*`: everybody's")),
-    responses((status = 200, body = Rooms), (status = 401, body = ErrorBody))
+    params((
+        "X-Tenant-ID" = Option<String>, Header, description = "Whose rooms; `*`: everybody's",
+        pattern = r"^(\*|[A-Za-z0-9._-]{1,126})$", nullable = false
+    )),
+    responses((status = 200, body = Rooms))
 )]
 pub(super) async fn list(State(admin): State<Arc<Admin>>, by: By<Look>) -> Json<Rooms> {
     let rooms = admin.rooms(&by.caller.scope);
@@ -152,7 +155,7 @@ pub(super) async fn list(State(admin): State<Arc<Admin>>, by: By<Look>) -> Json<
     path = "/v1/rooms/{id}",
     tag = "rooms",
     params(("id" = String, Path, description = "Without its tenant")),
-    responses((status = 200, body = Room), (status = 404, body = ErrorBody))
+    responses((status = 200, body = Room))
 )]
 pub(super) async fn one(room: InRoom<Look>) -> Result<Json<Room>, Refusal> {
     Ok(Json(Room::of(&room.entrance)))

@@ -9,41 +9,18 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use utoipa::Modify;
-use utoipa::OpenApi;
-use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
+use utoipa::OpenApi as _;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::access::{By, Look};
+use super::document::Document;
 use super::port::MAX_BYTES;
 use super::refusal::Refusal;
 use super::{
-    Admin, access, audit, change, classic, dashboard, doctor, events, history, line, nodes,
-    refusal, reload, rooms, scrape, session, updates, verbs,
+    Admin, access, audit, change, classic, dashboard, doctor, document, events, history, line,
+    nodes, refusal, reload, rooms, scrape, session, updates, verbs,
 };
-
-/// What the document says of itself.
-#[derive(OpenApi)]
-#[openapi(
-    info(
-        title = "Anteroom, for operators",
-        description = "Rooms as they are, and the verbs to steer them.",
-        license(name = "Apache-2.0", identifier = "Apache-2.0")
-    ),
-    modifiers(&Bearer),
-    security(("key" = []))
-)]
-struct Document;
-
-struct Bearer;
-
-impl Modify for Bearer {
-    fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
-        let key = SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer));
-        document.components.get_or_insert_default().add_security_scheme("key", key);
-    }
-}
 
 fn calls() -> OpenApiRouter<Arc<Admin>> {
     OpenApiRouter::with_openapi(Document::openapi())
@@ -81,7 +58,7 @@ fn calls() -> OpenApiRouter<Arc<Admin>> {
 pub(super) fn whole(admin: Arc<Admin>) -> Router {
     let (router, document) = calls().split_for_parts();
     // It never changes: made once.
-    let document: Arc<str> = document.to_json().unwrap_or_default().into();
+    let document: Arc<str> = document::complete(document).to_json().unwrap_or_default().into();
     let tell = move |_: By<Look>| {
         let document = document.clone();
         async move { ([(header::CONTENT_TYPE, "application/json")], document.to_string()) }

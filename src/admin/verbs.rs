@@ -9,6 +9,7 @@ use super::access::{Act, Caller, Rule};
 use super::change::{self, Written};
 use super::input::{InRoom, Told};
 use super::line::{Visitor, find};
+use super::number::Whole;
 use super::orders::order;
 use super::refusal::{ErrorBody, Refusal, no_visitor};
 use super::rooms::Room;
@@ -31,8 +32,8 @@ pub(super) struct Nothing {}
 #[schema(example = json!({ "count": 100 }))]
 pub(super) struct Count {
     /// Turns to give now, whatever rate and pause say; never beyond the seats.
-    #[schema(minimum = 1, maximum = 1_000_000)]
-    count: u64,
+    #[schema(minimum = 1, maximum = 1_000_000, value_type = u64)]
+    count: Whole,
 }
 
 /// What a release did.
@@ -71,7 +72,7 @@ impl Named {
 #[utoipa::path(
     post, path = "/v1/rooms/{id}/pause", tag = "verbs", request_body = Option<Nothing>,
     params(("id" = String, Path, description = "Without its tenant")),
-    responses((status = 200, body = Room), (status = 403, body = ErrorBody), (status = 503, body = ErrorBody))
+    responses((status = 200, body = Room))
 )]
 pub(super) async fn pause(room: InRoom<Act>, _: Told<Nothing>) -> Result<Json<Room>, Refusal> {
     set_paused(room.caller(), &room.entrance, true).await?;
@@ -82,7 +83,7 @@ pub(super) async fn pause(room: InRoom<Act>, _: Told<Nothing>) -> Result<Json<Ro
 #[utoipa::path(
     post, path = "/v1/rooms/{id}/resume", tag = "verbs", request_body = Option<Nothing>,
     params(("id" = String, Path, description = "Without its tenant")),
-    responses((status = 200, body = Room), (status = 403, body = ErrorBody), (status = 503, body = ErrorBody))
+    responses((status = 200, body = Room))
 )]
 pub(super) async fn resume(room: InRoom<Act>, _: Told<Nothing>) -> Result<Json<Room>, Refusal> {
     set_paused(room.caller(), &room.entrance, false).await?;
@@ -94,13 +95,12 @@ pub(super) async fn resume(room: InRoom<Act>, _: Told<Nothing>) -> Result<Json<R
     post, path = "/v1/rooms/{id}/release", tag = "verbs", request_body = Count,
     params(("id" = String, Path, description = "Without its tenant")),
     responses(
-        (status = 200, body = Released), (status = 400, body = ErrorBody),
-        (status = 403, body = ErrorBody), (status = 503, body = ErrorBody)
+        (status = 200, body = Released)
     )
 )]
 pub(super) async fn release(
     room: InRoom<Act>,
-    Told(Count { count }): Told<Count>,
+    Told(Count { count: Whole(count) }): Told<Count>,
 ) -> Result<Json<Released>, Refusal> {
     release_by_hand(room.caller(), &room.entrance, count).await.map(Json)
 }
@@ -109,7 +109,7 @@ pub(super) async fn release(
 #[utoipa::path(
     post, path = "/v1/rooms/{id}/reset", tag = "verbs", request_body = Option<Nothing>,
     params(("id" = String, Path, description = "Without its tenant")),
-    responses((status = 200, body = Room), (status = 403, body = ErrorBody), (status = 503, body = ErrorBody))
+    responses((status = 200, body = Room))
 )]
 pub(super) async fn reset(room: InRoom<Rule>, _: Told<Nothing>) -> Result<Json<Room>, Refusal> {
     order(room.caller(), &room.entrance.room, Command::Reset, "reset", json!({})).await?;
@@ -138,8 +138,7 @@ pub(super) struct Revoked {
     post, path = "/v1/rooms/{id}/revoke", tag = "verbs", request_body = Whose,
     params(("id" = String, Path, description = "Without its tenant")),
     responses(
-        (status = 200, body = Revoked), (status = 400, body = ErrorBody), (status = 403, body = ErrorBody),
-        (status = 404, body = ErrorBody), (status = 503, body = ErrorBody)
+        (status = 200, body = Revoked)
     )
 )]
 pub(super) async fn revoke(

@@ -129,6 +129,7 @@ impl Asking {
                 chronicle::created(entrance, proof, who, position, began.elapsed(), None);
                 match terms {
                     Some(terms) => {
+                        entrance.came(proof, &terms);
                         let pass = self.admission(proof, &terms, identity);
                         pass.tell(began);
                         self.enter(pass)

@@ -251,6 +251,12 @@ impl Entrance {
         self.stats.meters.count(outcome);
     }
 
+    /// Somebody came and was let in at once.
+    pub(super) fn came(&self, proof: Proof, terms: &Terms) {
+        let session_ms = self.room.view().settings().map_or(0, |settings| settings.session_ms());
+        self.stats.came(proof, terms, session_ms);
+    }
+
     /// What a token is, if it is of this room. Good or run out alike: that is for the decision to say.
     pub fn read<'s>(&self, token: &[u8], scratch: &'s mut Scratch) -> Held<'s> {
         match self.keys.read(token, scratch) {

@@ -80,11 +80,37 @@ impl Outcome {
     }
 }
 
+/// When somebody's turn came, by what they had been told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Foretold {
+    /// Before the range.
+    Early,
+    /// Within it.
+    Within,
+    /// After it.
+    Late,
+}
+
+impl Foretold {
+    pub(super) const ALL: [Foretold; 3] = [Foretold::Early, Foretold::Within, Foretold::Late];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Foretold::Early => "early",
+            Foretold::Within => "within",
+            Foretold::Late => "late",
+        }
+    }
+}
+
 /// What happens in one room.
 #[derive(Clone, Debug)]
 pub struct Room {
     pub(super) outcomes: [IntCounter; Outcome::ALL.len()],
     pub(super) waits: Histogram,
+    pub(super) eta_errors: Histogram,
+    pub(super) eta_ranges: [IntCounter; Foretold::ALL.len()],
+    pub(super) ghosts: IntCounter,
     pub(super) limits: [IntCounter; LIMITS.len()],
 }
 
@@ -97,6 +123,17 @@ impl Room {
     /// Somebody entered who has waited so long.
     pub fn waited(&self, seconds: f64) {
         self.waits.observe(seconds);
+    }
+
+    /// Somebody's turn came after so much of the time they had been told, and so in the range they had been told.
+    pub fn foretold(&self, ratio: f64, range: Foretold) {
+        self.eta_errors.observe(ratio);
+        self.eta_ranges[range as usize].inc();
+    }
+
+    /// So many more did not come back.
+    pub fn ghosts(&self, count: u64) {
+        self.ghosts.inc_by(count);
     }
 
     /// Somebody is over a limit.

@@ -78,12 +78,32 @@ pub const PAUSED: Name = gauge("paused", ROOM, "1 while nobody is released but b
 pub const STORE_UP: Name = gauge("store_up", ROOM, "1 while the store answers about this room.");
 pub const VIEW_AGE: Name =
     gauge("view_age_seconds", ROOM, "Since this node's last exchange about the room.");
+pub const STORE_BYTES: Name = gauge(
+    "store_bytes",
+    ROOM,
+    "What the line takes in a store, places and seats by the arithmetic of docs/sizing.md; without devices and limits.",
+);
 
 // Of a room on this node: take the sum over nodes.
 pub const QUEUE_WAIT: Name = histogram(
     "queue_wait_time_seconds",
     ROOM,
     "From joining to entering, of visitors who entered on this node.",
+);
+pub const ETA_ERROR: Name = histogram(
+    "eta_error_ratio",
+    ROOM,
+    "What a wait came to by what was told at its beginning: 1 is right, 2 took twice as long. A sample, of waits from 5 s on.",
+);
+pub const ETA_RANGE: Name = counter(
+    "eta_range_total",
+    &["event_id", "tenant_id", "turn"],
+    "The same sample, by whether turns came before the range that was told, within it, or after it.",
+);
+pub const GHOSTS: Name = counter(
+    "ghosts_total",
+    ROOM,
+    "Entered here without having waited, and not back within session_first: bots, previews, monitors.",
 );
 pub const REQUESTS: Name = counter(
     "requests_total",
@@ -131,7 +151,7 @@ pub const START_TIME: Name = gauge("start_time_seconds", &[], "When this node st
 pub const BUILD_INFO: Name = gauge("build_info", &["version"], "Always 1.");
 
 /// The whole table.
-pub const ALL: [Name; 37] = [
+pub const ALL: &[Name] = &[
     QUEUE_LENGTH,
     QUEUE_WAIT,
     JOIN_RATE,
@@ -157,6 +177,10 @@ pub const ALL: [Name; 37] = [
     PAUSED,
     STORE_UP,
     VIEW_AGE,
+    STORE_BYTES,
+    ETA_ERROR,
+    ETA_RANGE,
+    GHOSTS,
     REQUESTS,
     STORE_DURATION,
     STORE_ERRORS,

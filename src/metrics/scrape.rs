@@ -51,6 +51,8 @@ pub struct RoomFigures {
     pub store_up: bool,
     /// Seconds since the last exchange.
     pub view_age: Option<f64>,
+    /// Bytes of the line in a store.
+    pub store_bytes: u64,
 }
 
 /// What the node knows of itself.
@@ -95,7 +97,7 @@ impl Metrics {
     }
 
     fn put_rooms(&self, registry: &Registry, rooms: &[RoomFigures]) {
-        let gauges: [(&Name, Read<Option<f64>>); 12] = [
+        let gauges: [(&Name, Read<Option<f64>>); 13] = [
             (&names::QUEUE_LENGTH, |room| Some(room.waiting as f64)),
             (&names::CONCURRENT, |room| Some(room.inside as f64)),
             (&names::PENDING, |room| Some(room.admitted as f64)),
@@ -108,6 +110,7 @@ impl Metrics {
             (&names::PAUSED, |room| Some(f64::from(u8::from(room.paused)))),
             (&names::STORE_UP, |room| Some(f64::from(u8::from(room.store_up)))),
             (&names::VIEW_AGE, |room| room.view_age),
+            (&names::STORE_BYTES, |room| Some(room.store_bytes as f64)),
         ];
         for (name, value) in gauges {
             let told = rooms.iter().filter_map(|room| Some((room, value(room)?)));

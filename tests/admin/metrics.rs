@@ -7,7 +7,7 @@ use anteroom::metrics::{ALL, Kind};
 use serde_json::json;
 
 use super::{becomes, join, poll};
-use crate::support::{Gateway, Operator, Origin, Request, Visitor};
+use crate::support::{Gateway, Operator, Origin, Request, Visitor, eventually};
 
 /// Samples by name and labels, read strictly: a line that is no sample, comment or end is a failure.
 fn parse(text: &str) -> BTreeMap<String, f64> {
@@ -94,6 +94,46 @@ fn what_happens_is_counted() {
     assert!(polls.is_some_and(|polls| *polls >= 1.0), "{now:#?}");
     let looks = "anteroom_api_requests_total{endpoint=\"/v1/rooms/{id}\",status=\"200\"}";
     assert!(now.get(looks).is_some_and(|looks| *looks >= 1.0), "{now:#?}");
+}
+
+/// Thirty are told of thirty seconds, and called at once.
+#[test]
+fn what_people_were_told_is_held_against_what_came() {
+    let origin = Origin::start();
+    let gateway = Gateway::before(&origin).room("sale", "rate = \"1/s\"\nburst = 1").start();
+    join(&gateway, "sale", 30);
+    let admin = Operator::new(&gateway);
+    becomes(&admin, "sale", |room| room["joined_total"] == 30);
+    let bytes = scrape(&gateway).get(&format!("anteroom_store_bytes{SALE}")).copied();
+    assert!(bytes.is_some_and(|bytes| (15.0..1_000.0).contains(&bytes)), "{bytes:?}");
+    admin.does("/v1/rooms/sale/release", &json!({ "count": 40 }));
+    let early = "anteroom_eta_range_total{event_id=\"sale\",tenant_id=\"\",turn=\"early\"}";
+    let now = eventually("they are judged", || {
+        Some(scrape(&gateway)).filter(|now| now.get(early).is_some_and(|early| *early >= 20.0))
+    });
+    let count = now.get(&format!("anteroom_eta_error_ratio_count{SALE}")).copied();
+    let sum = now.get(&format!("anteroom_eta_error_ratio_sum{SALE}")).copied();
+    assert!(count.is_some_and(|count| (20.0..=30.0).contains(&count)), "{count:?}");
+    assert!(sum < count.map(|count| count / 2.0), "{sum:?} of {count:?}");
+}
+
+#[test]
+fn whoever_enters_and_never_comes_back_is_a_ghost() {
+    let origin = Origin::start();
+    let gateway =
+        Gateway::before(&origin).room("sale", "max_active = 9\nsession_first = \"1s\"").start();
+    let [mut bot, mut ann] = [(); 2].map(|()| Visitor::new(&gateway));
+    assert!(bot.open("/").is_from_origin());
+    assert!(ann.open("/").is_from_origin() && ann.open("/").is_from_origin());
+    let ghosts = format!("anteroom_ghosts_total{SALE}");
+    assert_eq!(scrape(&gateway).get(&ghosts), Some(&0.0));
+    let admin = Operator::new(&gateway);
+    becomes(&admin, "sale", |room| room["active"] == 1);
+    eventually("the bot is counted", || {
+        (scrape(&gateway).get(&ghosts) == Some(&1.0)).then_some(())
+    });
+    assert!(ann.open("/").is_from_origin());
+    assert_eq!(scrape(&gateway).get(&ghosts), Some(&1.0));
 }
 
 #[test]

@@ -5,6 +5,8 @@ mod cost;
 mod dashboard;
 mod document;
 mod events;
+mod foreign;
+mod fuzzed;
 mod health;
 mod keys;
 mod lines;
@@ -16,6 +18,7 @@ mod rooms;
 mod tenants;
 mod upgrading;
 mod verbs;
+mod watched;
 mod webhooks;
 
 use serde_json::{Value, json};

@@ -1,10 +1,9 @@
 //! axe-core, the accessibility checker, run inside the page. `make tools` brings it.
 
-use std::path::{Path, PathBuf};
-
 use serde_json::{Value, json};
 
 use super::driver::Browser;
+use crate::support::tools::tool;
 
 impl Browser {
     /// What axe-core finds wrong with the page as it is now, best practices included.
@@ -32,10 +31,5 @@ fn said(violation: &Value) -> String {
 }
 
 fn source() -> String {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let tools =
-        std::env::var_os("ANTEROOM_TOOLS").map_or_else(|| here.join("target/tools"), PathBuf::from);
-    let path = tools.join("node_modules/axe-core/axe.min.js");
-    std::fs::read_to_string(&path)
-        .unwrap_or_else(|error| panic!("{}: {error}: run make tools", path.display()))
+    std::fs::read_to_string(tool("node_modules/axe-core/axe.min.js")).expect("readable")
 }

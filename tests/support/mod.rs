@@ -19,7 +19,7 @@
 //! - [`tls`]: a certificate made for the test; HTTP/1.1 over TLS. [`http2`]: HTTP/2; [`frames`]: the same, frame by frame.
 //! - [`mod@redis`]: Redis servers, Sentinels, a cluster, and a wire to them that can be delayed, stopped and cut.
 //! - [`shaky`]: a store that can be lost; [`cut_off`]: a gateway that has one.
-//! - [`websocket`]: frames. [`forge`]: tickets and passes made by a test.
+//! - [`tools`]: programs of others that judge ours. [`websocket`]: frames. [`forge`]: tickets and passes made by a test.
 
 // A module for many tests: not everything is used by everyone.
 #![allow(dead_code, unused_imports)]
@@ -38,6 +38,7 @@ pub mod redis;
 pub mod shaky;
 pub mod site;
 pub mod tls;
+pub mod tools;
 pub mod visitor;
 pub mod websocket;
 

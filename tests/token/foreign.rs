@@ -1,12 +1,11 @@
 //! Other libraries and we take the same tokens for good: PyJWT and npm's jose, the real ones.
-//!
-//! `make tools` puts them below `target/tools`; `ANTEROOM_TOOLS` names another folder.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::*;
+use crate::support::tools::tool;
 
 /// A library elsewhere: a program that does a list of jobs with it.
 struct Library {
@@ -16,24 +15,18 @@ struct Library {
 }
 
 fn libraries() -> [Library; 2] {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let tools =
-        std::env::var_os("ANTEROOM_TOOLS").map_or_else(|| here.join("target/tools"), PathBuf::from);
-    let tests = here.join("tests/token");
-    for needed in ["venv/bin/python", "node_modules/jose"] {
-        let found = tools.join(needed).exists();
-        assert!(found, "{} is missing: run make tools", tools.join(needed).display());
-    }
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/token");
+    tool("node_modules/jose");
     [
         Library {
             name: "PyJWT",
-            program: tools.join("venv/bin/python"),
+            program: tool("venv/bin/python"),
             arguments: vec![tests.join("foreign.py")],
         },
         Library {
             name: "jose",
             program: "node".into(),
-            arguments: vec![tests.join("foreign.mjs"), tools],
+            arguments: vec![tests.join("foreign.mjs"), tool("")],
         },
     ]
 }

@@ -97,7 +97,10 @@ pub(super) async fn join(
     match joined {
         Joined::Given { epoch, first, joined_ms, terms, .. } => {
             let proof = Proof { epoch, number: first };
-            let grant = terms.map(|terms| Grant::new(entrance, proof, &terms, &identity));
+            let grant = terms.map(|terms| {
+                entrance.came(proof, &terms);
+                Grant::new(entrance, proof, &terms, &identity)
+            });
             let place = Reply { entrance, proof, joined_ms, grant: grant.as_ref() };
             let ticket = entrance.ticket(proof, joined_ms, &identity);
             let (body, position) = place.body(Some(ticket.as_bytes()), None);

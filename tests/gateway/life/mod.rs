@@ -15,3 +15,4 @@ mod modes;
 mod ours;
 mod places;
 mod sessions;
+mod traced;
