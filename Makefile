@@ -81,7 +81,7 @@ screenshots: build-tools browser-tools ## the pictures of the README, taken in a
 	cargo test --test main -- --ignored browser::pictures::of_the_waiting_page browser::pictures::of_the_dashboard
 
 bench: bench-gateway bench-redis ## measure: the gateway, Redis, the line, the store, the tokens
-	cargo bench --bench line --bench store --bench token
+	cargo bench --bench admin --bench line --bench store --bench token
 
 bench-gateway: build-tools ## measure the gateway beside nginx, HAProxy and bare pingora; ONLY="admitted page" for parts
 	.ci/need 'PATH="$$PATH:/usr/sbin" command -v nginx:nginx-light' 'PATH="$$PATH:/usr/sbin" command -v haproxy:haproxy' wrk:wrk

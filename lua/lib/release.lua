@@ -168,8 +168,10 @@ end
 function release.by_pace()
   local wanted, pace = release.allowance(), config.pace
   local count = give(wanted, config.webhooks and letters.CALLED_MAX or 0)
-  if pace and config.mode ~= 'bypass' then -- Nobody pays for turns that everybody has.
-    line.credit = line.credit - count * pace.cost
+  if pace then
+    if config.mode ~= 'bypass' then -- Nobody pays for turns that everybody has.
+      line.credit = line.credit - count * pace.cost
+    end
     if pace.count and line.credit >= pace.depth * pace.cost then
       line.owed, line.credit = 0, pace.depth * pace.cost
     end

@@ -33,6 +33,7 @@ pub(super) struct Since {
     #[param(minimum = 1, maximum = 1440)]
     minutes: Option<u64>,
     /// `json` or `csv`; without it `Accept` decides.
+    #[param(inline)]
     format: Option<Format>,
 }
 

@@ -187,10 +187,10 @@ impl Line {
         let mut called = Vec::new();
         let (count, _) = self.release(wanted, steps, &mut called, most);
         self.write_called(count, &called);
-        if self.settings().mode == Mode::Bypass {
-            return *steps == 0 && self.waiting > 0; // Nobody pays for turns that everybody has.
+        if self.settings().mode != Mode::Bypass {
+            // Nobody pays for turns that everybody has.
+            self.bucket.credit -= count * self.pace().map_or(0, Pace::cost);
         }
-        self.bucket.credit -= count * self.pace().map_or(0, Pace::cost);
         if let Some(pace @ Pace::Rate { .. }) = self.pace()
             && self.bucket.credit >= pace.depth() * pace.cost()
         {

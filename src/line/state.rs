@@ -170,7 +170,7 @@ fn opens(before: Mode, now: Mode) -> bool {
 
 /// A node that has been silent this long will not repeat its last batch.
 const NODE_MEMORY_MS: u64 = 3_600_000;
-/// One that was silent for this long at a sweep is not counted: a quiet one asks every 1.5 s.
+/// One that was silent for this long at a sweep is not counted: a quiet one asks every 0.9 s.
 const NODE_SILENT_MS: u64 = 60_000;
 
 impl Line {

@@ -30,8 +30,8 @@ const MARK: Duration = Duration::from_micros(2);
 /// for an outage. Marks are said no more often.
 pub(super) const BEAT: Duration = Duration::from_millis(500);
 /// And when nobody is there: less than the room's clock may move at once (2 s), or it would run slow, and
-/// limits and rates with it.
-const IDLE: Duration = Duration::from_millis(1_500);
+/// limits and rates with it; and less than the second in which an operator's change is to be on every node.
+const IDLE: Duration = Duration::from_millis(900);
 /// Nobody is there if nobody has asked for this long.
 const QUIET: Duration = Duration::from_secs(10);
 /// How long the store may take to answer: longer than any exchange takes, and three times that is less than visitors

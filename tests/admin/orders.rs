@@ -80,7 +80,7 @@ fn what_can_not_be_set_is_refused_and_nothing_changes() {
         (json!({ "rate": "-1/s" }), "rate"),
         (json!({ "rate": [] }), "text or a number"),
         (json!({ "max_active": 0 }), "max_active"),
-        (json!({ "mode": "open" }), "mode"),
+        (json!({ "mode": "open" }), "expected one of"),
         (json!({ "heartbeat_timeout": "1s" }), "heartbeat_timeout"),
         (json!({ "session_max": "90d" }), "session_max"),
         (json!({ "burst": 5 }), "burst"),
@@ -276,4 +276,49 @@ fn what_is_changed_on_one_node_is_so_on_all() {
         let found = other.get("/v1/rooms/made");
         (found.status == 200 && found.json()["rate_set"] == 3).then_some(())
     });
+}
+
+/// The next thing a stream of a place's status says.
+fn next_status(stream: &mut crate::support::Connection) -> Value {
+    loop {
+        let text = String::from_utf8(stream.read_chunk()).expect("UTF-8");
+        if let Some(data) = text.lines().find_map(|line| line.strip_prefix("data: ")) {
+            return serde_json::from_str(data).expect("JSON");
+        }
+    }
+}
+
+/// A release on one node calls a visitor who listens on another within a second, again and again.
+#[test]
+fn a_release_is_heard_on_every_node_within_a_second() {
+    let (redis, origin) = (RedisServer::start(), Origin::start());
+    let node = || {
+        let config = Config::new(&[origin.address().to_string()]);
+        Gateway::start(config.room("sale", "mode = \"hold\"").store_at(&redis.url()))
+    };
+    let (one, other) = (node(), node());
+    let operator = Operator::with_key(&one, OPERATOR);
+    becomes(&operator, "sale", |room| room["view_age_seconds"].is_number());
+    becomes(&Operator::with_key(&other, OPERATOR), "sale", |room| {
+        room["view_age_seconds"].is_number()
+    });
+    for ticket in join(&one, "sale", 5) {
+        let mut stream = other.connect();
+        let target = format!("/.anteroom/v1/queue/events?queue_id={ticket}");
+        stream.send(&Request::get(&target).with("Accept", "text/event-stream").bytes());
+        assert_eq!(stream.read_head().status, 200);
+        assert_eq!(next_status(&mut stream)["status"], "waiting");
+        let released = Instant::now();
+        operator.does("/v1/rooms/sale/release", &json!({ "count": 1 }));
+        let told = loop {
+            let told = next_status(&mut stream);
+            if told["status"] != "waiting" {
+                break told;
+            }
+        };
+        let took = released.elapsed();
+        assert!(took < Duration::from_secs(1), "{took:?}");
+        assert_eq!(told["status"], "admitted", "{told:#}");
+        assert!(told["token"].is_string(), "in, with a pass");
+    }
 }

@@ -133,10 +133,11 @@ const TINY: &[&str] = &[
 const SMALL: &[&str] = &["cut short by a full line"];
 const MEDIUM: &[&str] = &["as many seats ended as may"];
 const HUGE: &[&str] = &["base moved", "as many entered as may"];
+/// The first is one run in fifty's: those in Redis, which are fewer, need not reach it.
 const LOSSES: &[&str] = &[
+    "healed",
     "losses",
     "settled",
-    "healed",
     "a report was merged",
     "a later epoch was known",
     "a later frontier was known",
@@ -168,5 +169,5 @@ fn huge_rooms() {
 #[test]
 fn rooms_that_lose_their_memory() {
     let (name, size) = ("rooms_that_lose_their_memory", Size::Small);
-    judge(name, Subject::new(None), (size, true), (150, 100), LOSSES);
+    judge(name, Subject::new(None), (size, true), (400, 100), LOSSES);
 }

@@ -16,9 +16,7 @@ impl Model {
         self.backlog |= *steps == 0 && count < turns && self.tally().0 > 0;
         if self.settings().mode == Mode::Bypass {
             self.note("let in by bypass", count);
-            return;
-        }
-        if let Some((cost, _)) = Self::cost_and_depth(self.settings().pace) {
+        } else if let Some((cost, _)) = Self::cost_and_depth(self.settings().pace) {
             self.credit -= count * cost;
         }
         if let Some(Pace::Rate { rate, burst }) = self.settings().pace

@@ -26,7 +26,7 @@ use crate::room::Proof;
 use crate::token::Scratch;
 
 /// Between two looks at the view: how late a turn is noticed at most.
-const LOOK: Duration = Duration::from_secs(1);
+const LOOK: Duration = Duration::from_millis(250);
 /// Silence that proxies and phones still take for a live connection.
 const SILENCE: Duration = Duration::from_secs(15);
 /// What a browser waits before it connects again, unless the stream told it to stop.
