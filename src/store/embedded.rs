@@ -166,7 +166,7 @@ impl Store for Embedded {
             batch.check()?;
             journal::settle_marks(&mut batch); // here, and not where all others wait for it
             let (answer, told) = oneshot::channel();
-            self.send(room, Asked::Exchange(batch, answer)).await?;
+            self.send(room, Asked::Exchange(Box::new(batch), answer)).await?;
             told.await.map_err(|_| stopped())?
         })
     }

@@ -172,7 +172,8 @@ fn drive(file: File, rng: &mut Rng, most: u64) -> (u64, u64) {
                 let mut batch = batch(sent);
                 settle_marks(&mut batch);
                 let place = places.clone().try_acquire_owned().unwrap();
-                let (room, asked_for) = ("sale".to_owned(), Asked::Exchange(batch, answer));
+                let (room, asked_for) =
+                    ("sale".to_owned(), Asked::Exchange(Box::new(batch), answer));
                 let request = Request { room, asked: asked_for, place };
                 inbox.send(request).unwrap();
                 asked.push(answered);

@@ -54,7 +54,7 @@ pub(super) struct Request {
 /// What is asked, and who waits for the answer.
 pub(super) enum Asked {
     /// An exchange, its marks settled: see [`journal::settle_marks`].
-    Exchange(Batch, oneshot::Sender<Answer>),
+    Exchange(Box<Batch>, oneshot::Sender<Answer>),
     /// An operator's question: answered from memory, without waiting for the disk.
     Find(Question, oneshot::Sender<Result<Found, StoreError>>),
 }
@@ -176,7 +176,7 @@ impl Writer {
         let mut next = first;
         while let Some(Request { room, asked, place }) = next {
             match asked {
-                Asked::Exchange(batch, answer) => match self.apply(&room, batch)? {
+                Asked::Exchange(batch, answer) => match self.apply(&room, *batch)? {
                     Ok((reply, lasting)) => {
                         any |= lasting;
                         group.push(Held { answer, reply, _place: place });

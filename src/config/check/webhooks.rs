@@ -48,13 +48,13 @@ impl Check<'_> {
             (None, None, None) => {
                 if any {
                     let means = "a receiver could not tell them from anybody's. Write secret_file = \"…\" in [webhooks]";
-                    self.report.warn("letters are not signed".to_owned(), means);
+                    self.report.warn("letters are not signed", means);
                 }
                 None
             }
             _ => {
                 let means = "one would be ignored. Keep one of secret, secret_file and secret_env";
-                self.report.problem("webhooks has several secrets".to_owned(), means);
+                self.report.problem("webhooks has several secrets", means);
                 None
             }
         };
