@@ -3,6 +3,7 @@
 //! Owns the process: signals, reloads, handing over, the order in which things start and stop. Contains no rule about
 //! visitors.
 
+mod house;
 mod node;
 mod signals;
 mod timed;

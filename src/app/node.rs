@@ -2,22 +2,22 @@
 //!
 //! Owns what starts before what, and what a reload keeps.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::io;
 use std::net::SocketAddr;
 use std::num::NonZeroU64;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use pingora::proxy::{HttpProxy, http_proxy};
 use pingora::server::configuration::ServerConf;
 use tokio::net::TcpListener;
-use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinHandle;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
+use super::house::{follow, introduce, made};
 use super::timed::Timed;
 use crate::admin::{self, Admin};
 use crate::clock;
@@ -37,7 +37,6 @@ use crate::gateway::tls::Certificate;
 use crate::handover::Named;
 use crate::line::{self, Offer};
 use crate::metrics::Metrics;
-use crate::name;
 use crate::page::{Look, Pages};
 use crate::room::{Crowd, Room, SPREAD, SPREAD_LOSING};
 use crate::stats::Stats;
@@ -437,6 +436,17 @@ impl Node {
         Ok(())
     }
 
+    /// The same file once more, because operators have made a room.
+    pub(super) async fn refresh(&self) -> Result<(), Failure> {
+        let written = self.written.lock().await;
+        self.put_in_force(&written).await
+    }
+
+    /// Says in the house who this node is.
+    pub(super) fn introduce(&self) {
+        self.house.introduce(self.admin.about());
+    }
+
     /// What the file says, and the rooms that operators have made.
     async fn put_in_force(&self, written: &Written) -> Result<(), Failure> {
         let shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -570,49 +580,6 @@ async fn live(
         access: Access::new(settings.access),
     };
     Ok((live, running))
-}
-
-/// The rooms that operators have made, by name.
-fn made(house: &Room) -> BTreeSet<String> {
-    let view = house.view();
-    let set = view.overrides().map(|overrides| &overrides.set);
-    let names = set.into_iter().flatten().filter_map(|(name, _)| name.strip_prefix(admin::MADE));
-    names.filter(|name| name::is_room(name)).map(str::to_owned).collect()
-}
-
-/// Puts rooms in force as operators make them, on whichever node.
-async fn follow(node: Weak<Node>, house: Arc<Room>) {
-    let mut news = house.news();
-    let mut known = BTreeSet::new();
-    loop {
-        let wanted = made(&house);
-        if wanted != known
-            && let Some(node) = node.upgrade()
-        {
-            let written = node.written.lock().await;
-            match node.put_in_force(&written).await {
-                Ok(()) => known = wanted,
-                Err(error) => {
-                    tracing::error!(%error, "a room that an operator made is not in force")
-                }
-            }
-        }
-        if matches!(news.recv().await, Err(RecvError::Closed)) {
-            return;
-        }
-    }
-}
-
-/// Between two introductions: the clock's offset is the only thing in it that changes.
-const INTRODUCED: Duration = Duration::from_secs(10);
-
-/// Says in the house who this node is.
-async fn introduce(node: Weak<Node>) {
-    while let Some(node) = node.upgrade() {
-        node.house.introduce(node.admin.about());
-        drop(node);
-        sleep(INTRODUCED).await;
-    }
 }
 
 async fn drive(room: Arc<Room>, store: Arc<dyn Store>) {

@@ -9,7 +9,11 @@
 //! ```
 //! Answers stand in the order of what was asked: `reply.claims[i]` is about `batch.claims[i]`.
 
+mod order;
+
 use serde::{Deserialize, Serialize};
+
+pub use order::*;
 
 use super::history::FIGURES;
 use super::orders::Overrides;
@@ -254,66 +258,6 @@ pub struct Keyed {
     pub user: Option<Key>,
 }
 
-/// What an operator ordered: a verb, by whom, and how it is known again.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Order {
-    /// What to do.
-    pub command: Command,
-    /// Who wants it and in which words, as a JSON text: written into the room's book. Empty: nothing is.
-    pub note: String,
-    /// The same again is answered from memory and not done again.
-    pub once: Option<Once>,
-}
-
-/// What makes an order the same as another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Once {
-    /// By whom, under which name.
-    pub key: Key,
-    /// What was ordered: another order under the same key is a mistake.
-    pub print: Key,
-}
-
-impl From<Command> for Order {
-    /// An order that nobody signs for.
-    fn from(command: Command) -> Order {
-        Order { command, note: String::new(), once: None }
-    }
-}
-
-/// An operator's verb.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Command {
-    /// So many turns now, whatever rate and pause say; never beyond the seats.
-    Release(u64),
-    /// No releases by rate.
-    Pause,
-    /// Releases by rate again.
-    Resume,
-    /// A new epoch: older tickets and passes are void.
-    Reset,
-    /// Takes the place or the seat of a number of the batch's epoch away.
-    Revoke(Number),
-    /// Sets what the file says otherwise, or takes that back.
-    Set(Vec<Change>),
-    /// Counts anew whatever is kept as a counter.
-    Repair,
-}
-
-/// A setting that is to be in force instead of the file's.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Change {
-    /// Its name: one of [`Settings`]' fields, [`BOOST`], or anything that nodes make something of.
-    pub name: String,
-    /// Its value as a JSON text; `None`: what the file says.
-    pub value: Option<String>,
-    /// For how long, on the room's clock; 0: until it is taken back.
-    pub for_ms: u64,
-}
-
-/// The name under which a pace is in force for a time, whatever else is set.
-pub const BOOST: &str = "boost";
-
 /// What the line made of a batch.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Reply {
@@ -452,32 +396,6 @@ pub enum Standing {
     Completed,
     /// Over.
     Expired(Reason),
-}
-
-/// What became of a command.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Commanded {
-    /// Done, or already so.
-    Done,
-    /// So many were called: those live in `after < place <= upto`, and `express` ones besides.
-    Released {
-        /// How many in all.
-        count: u64,
-        /// How many of them from `express`.
-        express: u64,
-        /// The frontier before.
-        after: Number,
-        /// The frontier now.
-        upto: Number,
-        /// Who, in the order of their turns: the first [`MAX_NAMED`] of them.
-        called: Vec<Number>,
-    },
-    /// To a revocation.
-    Ended(Done),
-    /// Another order came under this key before: nothing was done.
-    Conflict,
-    /// To a repair: how many counters were wrong.
-    Repaired(u64),
 }
 
 /// Something that happened and that somebody wants to be told of, by whichever node takes it.

@@ -7,7 +7,7 @@ use crate::support::operator::{ADMIN, OPERATOR, VIEWER};
 use crate::support::{Connection, Gateway, Operator, Origin, Request, Response};
 
 /// Every call that needs a key: method, path, a good body, the least role.
-const CALLS: [(&str, &str, &str, &str); 18] = [
+const CALLS: [(&str, &str, &str, &str); 28] = [
     ("GET", "/v1/me", "", VIEWER),
     ("GET", "/v1/updates", "", VIEWER),
     ("GET", "/v1/rooms", "", VIEWER),
@@ -15,6 +15,10 @@ const CALLS: [(&str, &str, &str, &str); 18] = [
     ("GET", "/v1/rooms/sale/line", "", VIEWER),
     ("GET", "/v1/rooms/sale/visitors/1", "", VIEWER),
     ("GET", "/v1/rooms/sale/events", "", VIEWER),
+    ("GET", "/v1/rooms/sale/history", "", VIEWER),
+    ("GET", "/v1/rooms/sale/inside", "", VIEWER),
+    ("GET", "/v1/rooms/sale/health", "", VIEWER),
+    ("GET", "/v1/audit", "", VIEWER),
     ("GET", "/v1/nodes", "", VIEWER),
     ("GET", "/openapi.json", "", VIEWER),
     ("GET", "/v1/admin/metrics?event_id=sale", "", VIEWER),
@@ -24,13 +28,22 @@ const CALLS: [(&str, &str, &str, &str); 18] = [
     ("POST", "/v1/rooms/sale/revoke", r#"{"visitor":"1"}"#, OPERATOR),
     ("POST", "/v1/admin/release", r#"{"event_id":"sale","count":1}"#, OPERATOR),
     ("POST", "/v1/admin/pause", r#"{"event_id":"sale","paused":true}"#, OPERATOR),
+    ("POST", "/v1/admin/config", r#"{"event_id":"sale","max_capacity":9}"#, OPERATOR),
+    ("PATCH", "/v1/rooms/sale", r#"{"max_active":9}"#, OPERATOR),
+    ("POST", "/v1/rooms/sale/boost", r#"{"rate":"9/s","seconds":5}"#, OPERATOR),
+    ("POST", "/v1/rooms/sale/drain", "{}", OPERATOR),
+    ("POST", "/v1/rooms/sale/message", r#"{"text":"Hello"}"#, OPERATOR),
+    ("POST", "/v1/rooms/sale/repair", "{}", ADMIN),
     ("POST", "/v1/rooms/sale/reset", "{}", ADMIN),
     ("POST", "/v1/reload", "{}", ADMIN),
 ];
 
 fn request(method: &str, path: &str, body: &str) -> Request {
     match method {
-        "POST" => Request::post(path, body).with("Content-Type", "application/json"),
+        "POST" | "PATCH" => {
+            let post = Request::post(path, body).with("Content-Type", "application/json");
+            Request { method: method.to_owned(), ..post }
+        }
         _ => Request::new(method, path),
     }
 }
@@ -130,9 +143,9 @@ fn a_wrong_key_is_none_and_too_many_of_them_are_waited_for() {
 fn what_cannot_be_read_is_refused_with_a_sentence() {
     let (_origin, gateway) = gateway();
     let admin = Operator::new(&gateway);
-    for (_, path, good, _) in CALLS.into_iter().filter(|(method, ..)| *method == "POST") {
+    for (method, path, good, _) in CALLS.into_iter().filter(|(method, ..)| *method != "GET") {
         for bad in ["{", "[]", "\"x\"", "nothing", r#"{"surprise":1}"#, "\u{0}"] {
-            let answer = admin.send(request("POST", path, bad));
+            let answer = admin.send(request(method, path, bad));
             assert_eq!(
                 (answer.status, answer.code().as_str()),
                 (400, "bad_request"),
@@ -141,16 +154,14 @@ fn what_cannot_be_read_is_refused_with_a_sentence() {
             assert!(answer.json()["error"]["message"].as_str().is_some_and(|text| text.len() > 5));
         }
         let long = format!("{{\"count\":{}}}", " ".repeat(70_000) + "1");
-        let answer = admin.send(request("POST", path, &long));
+        let answer = admin.send(request(method, path, &long));
         assert_eq!((answer.status, answer.code().as_str()), (413, "too_large"), "{path}");
-        let form = Request::post(path, good).with("Content-Type", "text/plain");
-        let answer = admin.send(form);
-        assert_eq!(answer.status, 415, "{path}: {answer:?}");
-        let answer = admin.send(
-            Request::post(path, "count=1")
-                .with("Content-Type", "application/x-www-form-urlencoded"),
-        );
-        assert_eq!(answer.status, 415, "{path}");
+        let forms = [(good, "text/plain"), ("count=1", "application/x-www-form-urlencoded")];
+        for (body, kind) in forms {
+            let form = Request::post(path, body).with("Content-Type", kind);
+            let answer = admin.send(Request { method: method.to_owned(), ..form });
+            assert_eq!(answer.status, 415, "{path}: {answer:?}");
+        }
     }
     for (path, body) in [
         ("/v1/rooms/sale/release", json!({ "count": 0 })),

@@ -59,11 +59,11 @@ fn anothers_room_is_as_one_that_is_not_there() {
     let nothing = other.get("/v1/rooms/no-such-room");
     assert_eq!(nothing.status, 404);
     for id in ["drop", "acme%2Fsale", "acme%2Fdrop", "..%2Facme%2Fsale"] {
-        for path in ["", "/line", "/visitors/1", "/events"] {
+        for path in ["", "/line", "/visitors/1", "/events", "/history", "/inside", "/health"] {
             let answer = other.get(&format!("/v1/rooms/{id}{path}"));
             assert_eq!((answer.status, answer.text()), (404, nothing.text()), "{id}{path}");
         }
-        for verb in ["pause", "reset"] {
+        for verb in ["pause", "reset", "drain", "repair"] {
             let answer = other.post(&format!("/v1/rooms/{id}/{verb}"), &json!({}));
             assert_eq!((answer.status, answer.text()), (404, nothing.text()), "{id} {verb}");
         }
