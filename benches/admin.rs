@@ -45,8 +45,8 @@ fn main() {
         let (one, other) = (median(one), median(other));
         let ratio = other / one.max(1e-3);
         println!("| `{path}` | {one:.0} µs | {other:.0} µs | {ratio:.2} |");
-        // The system counts in hundredths of a second: a tenth either way is its own.
-        missed += u32::from(whole && ratio > 1.2);
+        // Which thread answers is a dozen microseconds either way; what grows with the line would be far beyond that.
+        missed += u32::from(whole && ratio > 1.2 && other - one > 20.0);
     }
     drop((few, lots));
     let crowded = Node::start(directory.path(), "memory:", rooms);
