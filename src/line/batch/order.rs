@@ -53,7 +53,7 @@ pub enum Command {
 /// A setting that is to be in force instead of the file's.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
-    /// Its name: one of [`Settings`]' fields, [`BOOST`], or anything that nodes make something of.
+    /// Its name: one of [`Settings`](crate::line::Settings)' fields, [`BOOST`], or anything that nodes make something of.
     pub name: String,
     /// Its value as a JSON text; `None`: what the file says.
     pub value: Option<String>,
@@ -79,7 +79,7 @@ pub enum Commanded {
         after: Number,
         /// The frontier now.
         upto: Number,
-        /// Who, in the order of their turns: the first [`MAX_NAMED`] of them.
+        /// Who, in the order of their turns: the first [`MAX_NAMED`](super::MAX_NAMED) of them.
         called: Vec<Number>,
     },
     /// To a revocation.
