@@ -134,7 +134,7 @@ local function go_on(elapsed_ms, fresh, answers)
     end)
     answers.joins = join.join()
   end
-  budget.take(steps - release.by_pace())
+  budget.take(steps - release.by_pace(join.given, elapsed_ms))
   if fresh then
     claim.enter_claims(epoch, answers.claims)
     claim.enter_joins(answers.joins)

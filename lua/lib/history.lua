@@ -25,7 +25,7 @@ end
 function history.now(minute)
   return {
     minute, line.epoch, line.waiting, state.admitted(), line.inside.size, line.issued, line.turns,
-    line.entered, line.completed, line.no_shows, line.dropped, rate(), figures(),
+    line.entered, line.completed, line.no_shows, line.dropped, rate(), figures(), shadow.minute(),
   }
 end
 
@@ -42,6 +42,7 @@ function history.turn()
   if line.figures then
     line.figures = ''
   end
+  shadow.turn()
 end
 
 -- Adds what a node counted to the minute that runs.

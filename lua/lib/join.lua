@@ -87,6 +87,9 @@ end
 -- remembered under its key, if there is one. As long as that of a device is all there is to count, a limit on
 -- devices keeps nothing of its own.
 local function count_attempt(keyed, first)
+  if config.mode == 'shadow' then
+    return nil
+  end
   local counted, device = {}, is_device(keyed)
   for i, limit in ipairs(config.join_limits) do
     local at = keyed.slots[i]
@@ -214,6 +217,9 @@ local function look()
   state.look(numbers)
 end
 
+-- Numbers that this exchange has given.
+join.given = 0
+
 -- Takes the batch's newcomers, in order.
 function join.join()
   aging.age(line.joined, config.ticket_max_ms)
@@ -236,7 +242,8 @@ function join.join()
       joins[i] = join_keyed(batch.keyed[nth], space)
     end
     joins[i].epoch = line.epoch
-    space = space - (joins[i].count or 0)
+    local given = joins[i].count or 0
+    space, join.given = space - given, join.given + given
   end
   return joins
 end

@@ -18,6 +18,7 @@
 --   spend     passes that are good once
 --   express   the head of the line
 --   release   the bucket, the frontier, claim windows         releases
+--   shadow    what would have happened
 --   sweep     time passes, the silent are skipped
 --   claim     a visitor shows up
 --   join      newcomers
@@ -33,7 +34,7 @@ local floor, min, max = math.floor, math.min, math.max
 local number, bits, scores, aging, state, settings, batch = {}, {}, {}, {}, {}, {}, {}
 local seats, session, spend, express, release, sweep = {}, {}, {}, {}, {}, {}
 local claim, join, heal, reply, budget = {}, {}, {}, {}, {}
-local orders, letters, history = {}, {}, {}
+local orders, letters, history, shadow = {}, {}, {}, {}
 
 -- The keys of a room, in the order of KEYS.
 local NAMES = {

@@ -86,14 +86,19 @@ end
 
 -- Turns the pace allows now.
 local function by_pace()
-  local pace = config.pace
   local mode = config.mode
-  if mode == 'bypass' then
+  if config.stops_nobody then
     return math.huge
   end
   if line.paused == 1 or mode == 'hold' or mode == 'closed' then
     return 0
   end
+  return release.affordable()
+end
+
+-- Turns the bucket pays for.
+function release.affordable()
+  local pace = config.pace
   if not pace then
     return math.huge
   end
@@ -164,14 +169,22 @@ local function give(wanted, most)
   return ordinary + called, called, named
 end
 
--- Calls as many as may be called, in the steps that are left; how many steps are left then.
-function release.by_pace()
+-- Calls as many as may be called, in the steps that are left; how many steps are left then. So many have come in this
+-- exchange, and so much time went by since the one before.
+function release.by_pace(arrived, elapsed_ms)
   local wanted, pace = release.allowance(), config.pace
   local count = give(wanted, config.webhooks and letters.CALLED_MAX or 0)
+  local paid = count
+  if config.mode == 'shadow' then
+    paid = shadow.reckon(arrived, elapsed_ms)
+  elseif line.shadow == 1 then
+    shadow.forget()
+  end
+  if config.mode == 'bypass' then
+    paid = 0 -- Nobody pays for turns that everybody has.
+  end
   if pace then
-    if config.mode ~= 'bypass' then -- Nobody pays for turns that everybody has.
-      line.credit = line.credit - count * pace.cost
-    end
+    line.credit = line.credit - paid * pace.cost
     if pace.count and line.credit >= pace.depth * pace.cost then
       line.owed, line.credit = 0, pace.depth * pace.cost
     end

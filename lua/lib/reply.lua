@@ -6,7 +6,7 @@
 --   [1] msgpack, whole numbers: taken (0 applied, 1 repeated, 2 superseded, 3 settling, 4 unconfigured),
 --       left_ms, run, wall_ms; epoch, clock_ms, issued, released, lapsed, waiting, admitted, inside, missing,
 --       paused, turns, turns_1m, turns_10m, turns_since_ms, entered, completed, no_shows, dropped,
---       last_entry_ms, nodes, swept_by in six, six and four bytes, swept_ms, backlog, letters, letters_lost; then
+--       last_entry_ms, nodes, swept_by in six, six and four bytes, swept_ms, backlog, letters, letters_lost, shadow_waiting; then
 --       bits version, from, head version and serial of the settings: 0 0 0 0 for what is not newer than the node has
 --   [2] msgpack: { what became of the offer, { whole numbers } }; the numbers are, for leaves, ends, renewals,
 --       returns, vouched, claims, commands, joins and spends, how many there are and then each, see below
@@ -193,7 +193,7 @@ function reply.reply(taken, left_ms, answers, last)
     line.turns, turns_1m, turns_10m, line.opened_ms,
     line.entered, line.completed, line.no_shows, line.dropped, line.last_entry_ms,
     line.nodes_heard, high, middle, low, line.swept_ms, budget.backlog and 1 or 0,
-    line.letters, line.letters_lost,
+    line.letters, line.letters_lost, line.shadow_waiting,
   }
   for _, version in ipairs(update(told)) do
     head[#head + 1] = version

@@ -61,6 +61,7 @@ function settings.read(text, overrides)
   read.period_ms = floor(read.heartbeat_timeout_ms / 2)
   read.silence_ms = floor(read.heartbeat_timeout_ms * 3 / 2)
   read.keep = read.on_absence == 'keep'
+  read.stops_nobody = read.mode == 'bypass' or read.mode == 'shadow'
   return read
 end
 

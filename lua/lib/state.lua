@@ -5,7 +5,7 @@
 
 -- The layout of every key of a room. To be raised with every change after which an older script would
 -- read something else out of them than was meant.
-state.LAYOUT = 3
+state.LAYOUT = 4
 
 local NUMBERS = {
   'layout', 'run', 'epoch', 'opened_ms', 'clock_ms', 'wall_ms',
@@ -23,6 +23,9 @@ local NUMBERS = {
   'overrides_serial', 'book_serial', 'asked_young', 'asked_since_ms',
   'minute', -- the one that runs
   'letter_serial', 'letter_oldest', 'letters', 'letters_lost',
+  'shadow', -- 1: is reckoned
+  'shadow_waiting', 'shadow_inside', 'shadow_freed', 'shadow_seats', 'shadow_entered',
+  'shadow_arrived', 'shadow_delayed', 'shadow_refused', 'shadow_turns', 'shadow_peak', 'shadow_waited_ms',
 }
 local TEXTS = { 'version', 'settings', 'swept_by', 'figures' } -- 20 digits; JSON; a node; packed
 
@@ -124,6 +127,7 @@ function state.begin_epoch(epoch)
   line.head_changed, line.owed = 0, 0
   line.turns, line.entered, line.completed = 0, 0, 0
   line.no_shows, line.dropped, line.last_entry_ms = 0, 0, 0
+  shadow.forget()
 end
 
 -- Admitted: may enter, with a seat reserved.
@@ -133,7 +137,7 @@ end
 
 -- Seats that nobody holds, is admitted to, or is missing from.
 function state.free_seats()
-  if not config.max_active or config.mode == 'bypass' then
+  if not config.max_active or config.stops_nobody then
     return math.huge
   end
   local taken = line.inside.size + state.admitted() + line.missing

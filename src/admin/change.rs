@@ -30,7 +30,7 @@ const MAX_MESSAGE: usize = 500;
 pub(super) struct Patch {
     /// Who is let in at all.
     #[serde(deserialize_with = "given")]
-    #[schema(value_type = Option<String>, examples("auto", "hold", "drain", "closed", "bypass"))]
+    #[schema(value_type = Option<String>, examples("auto", "hold", "drain", "closed", "bypass", "shadow"))]
     mode: Option<Option<Mode>>,
     /// Turns a time, as `"5/s"` or as a number a second.
     #[serde(deserialize_with = "given")]

@@ -264,6 +264,7 @@ pub(super) fn mode(mode: Mode) -> &'static str {
         Mode::Drain => "drain",
         Mode::Closed => "closed",
         Mode::Bypass => "bypass",
+        Mode::Shadow => "shadow",
     }
 }
 

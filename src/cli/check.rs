@@ -173,6 +173,7 @@ fn limits(Room { line, .. }: &Room) -> String {
         Mode::Drain => parts.push("drain".to_owned()),
         Mode::Closed => parts.push("closed".to_owned()),
         Mode::Bypass => parts.push("bypass".to_owned()),
+        Mode::Shadow => parts.push("shadow".to_owned()),
     }
     parts.push(match line.pace {
         None => "any pace".to_owned(),

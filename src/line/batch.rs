@@ -444,6 +444,16 @@ pub enum Joined {
     Refused(Refusal),
 }
 
+impl Joined {
+    /// How many numbers were given.
+    pub fn given(&self) -> u32 {
+        match self {
+            Joined::Given { count, .. } => *count,
+            Joined::Already { .. } | Joined::Refused(_) => 0,
+        }
+    }
+}
+
 /// Why a newcomer got no number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Refusal {
@@ -515,6 +525,9 @@ pub struct Counts {
     /// Letters that were thrown away because too many waited.
     #[serde(default)]
     pub letters_lost: u64,
+    /// Who would wait, in mode shadow.
+    #[serde(default)]
+    pub shadow_waiting: u64,
 }
 
 /// A batch that can't be applied at all. The line is untouched.

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::batch::EXACT;
+use super::shadow::Shadowed;
 use super::state::Line;
 
 /// Minutes that are kept: a day, and an hour of it twice.
@@ -116,6 +117,9 @@ pub struct Minute {
     pub rate: u64,
     /// What nodes counted, see [`FIGURES`]; empty: nothing.
     pub figures: Vec<u64>,
+    /// What would have happened, in mode shadow.
+    #[serde(default)]
+    pub shadow: Shadowed,
 }
 
 /// What is remembered.
@@ -139,13 +143,14 @@ impl Line {
         }
         self.history.minute = minute;
         let figures = std::mem::take(&mut self.history.figures);
+        let shadow = self.shadow_minute();
         if last > 0 {
-            let past = self.minute(last, figures);
+            let past = self.minute(last, figures, shadow);
             self.history.past.insert(last % MINUTES, past);
         }
     }
 
-    fn minute(&self, minute: u64, figures: Vec<u64>) -> Minute {
+    fn minute(&self, minute: u64, figures: Vec<u64>, shadow: Shadowed) -> Minute {
         Minute {
             minute,
             epoch: self.epoch,
@@ -160,6 +165,7 @@ impl Line {
             dropped: self.totals.dropped,
             rate: self.settings().rate_per_1000s(),
             figures,
+            shadow,
         }
     }
 
@@ -178,7 +184,8 @@ impl Line {
         let mut past: Vec<Minute> = self.history.past.values().cloned().collect();
         past.sort_by_key(|minute| minute.minute);
         if self.history.minute > 0 {
-            past.push(self.minute(self.history.minute, self.history.figures.clone()));
+            let shadow = self.shadow.map_or_else(Shadowed::default, |shadow| shadow.minute);
+            past.push(self.minute(self.history.minute, self.history.figures.clone(), shadow));
         }
         past
     }

@@ -173,7 +173,10 @@ impl Line {
     /// The first join of a device is remembered anyhow, with its time: as long as that is all there is to count, a limit on
     /// devices keeps nothing of its own. Most devices join once.
     fn count_attempt(&mut self, keyed: &Keyed) -> Option<Refusal> {
-        let Settings { join_limits, ticket_max_ms, .. } = self.settings();
+        let Settings { mode, join_limits, ticket_max_ms, .. } = self.settings();
+        if *mode == Mode::Shadow {
+            return None;
+        }
         let device = keyed.once.filter(|_| is_device(keyed));
         let first = device.and_then(|device| self.joined.get(&Packed(device)));
         let mut windows = Vec::with_capacity(join_limits.len());
@@ -210,7 +213,9 @@ impl Line {
     fn refusal(&self, space: u64) -> Option<Refusal> {
         match self.settings().mode {
             Mode::Drain | Mode::Closed => Some(Refusal::Closed),
-            Mode::Auto | Mode::Hold | Mode::Bypass => (space == 0).then_some(Refusal::Full),
+            Mode::Auto | Mode::Hold | Mode::Bypass | Mode::Shadow => {
+                (space == 0).then_some(Refusal::Full)
+            }
         }
     }
 

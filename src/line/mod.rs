@@ -120,8 +120,12 @@
 //!     many by its subjects (only then is it counted); else a number, live and seen. The join that gave a device its
 //!     number is counted where it is remembered: in the window it was in, a limit on devices counts at least one, whenever the
 //!     limit was set. So a reset, with which devices are forgotten, forgets first joins, too.
-//! 12. **Release**: the least of what pace and seats allow (in mode bypass: everybody), in the order of places, `express` first at an equal
-//!     place, in the steps *(6)* that commands have left. `released` only ever moves to a live place.
+//! 12. **Release**: the least of what pace and seats allow (in the modes bypass and shadow: everybody), in the order of places, `express` first at an equal
+//!     place, in the steps *(6)* that commands have left. `released` only ever moves to a live place. In bypass nobody pays for a turn. In
+//!     shadow limits refuse no join, and a *shadow* of the line is reckoned, from the first exchange in this mode (which begins it with whoever is inside,
+//!     and counts no time) to the last: of its seats the same share becomes free as of the real ones since the exchange before (in thousandths, rounded
+//!     down, the rest kept); as many get a turn as the bucket pays for (none while paused) and its seats allow; who comes waits behind those who wait, and is refused
+//!     beyond max_waiting + those turns. A minute remembers who came, was delayed or refused, had a turn, waits, the most of these, and their waiting.
 //! 13. **Entry** of this batch's claims that still waited and now are released, then of its joins, as many as steps *(7)*
 //!     are left. A join without a key of its own (`once`) enters on `session_first`: a page was opened, and whether anybody
 //!     keeps the cookie is not known yet. An app, and a browser that came back with its arrival, have the full session.
@@ -165,6 +169,7 @@ mod release;
 mod scores;
 mod session;
 mod settings;
+mod shadow;
 mod spend;
 mod state;
 mod sweep;
@@ -180,6 +185,7 @@ pub use history::{
 };
 pub use orders::{Entry, Override, Overrides};
 pub use settings::*;
+pub use shadow::Shadowed;
 pub use state::Line;
 pub use sweep::PLACES_MAX;
 pub use view::{BitsUpdate, ExpressUpdate, InForce, Update, View};

@@ -162,12 +162,16 @@ impl Line {
 
     /// Turns the pace allows now.
     fn by_pace(&self) -> u64 {
-        if self.settings().mode == Mode::Bypass {
-            return u64::MAX;
+        match self.settings().mode {
+            mode if mode.stops_nobody() => u64::MAX,
+            Mode::Hold | Mode::Closed => 0,
+            _ if self.paused => 0,
+            _ => self.affordable(),
         }
-        if self.paused || matches!(self.settings().mode, Mode::Hold | Mode::Closed) {
-            return 0;
-        }
+    }
+
+    /// Turns the bucket pays for.
+    pub(super) fn affordable(&self) -> u64 {
         match self.pace() {
             None => u64::MAX,
             Some(Pace::Rate { rate, .. }) if rate.count == 0 => 0,
@@ -180,17 +184,29 @@ impl Line {
         self.by_pace().min(self.free_seats())
     }
 
-    /// Calls as many as may be called, in the steps that are left; whether there is more to do.
-    pub(super) fn release_by_pace(&mut self, steps: &mut usize) -> bool {
+    /// Calls as many as may be called, in the steps that are left; whether there is more to do. So many have come in
+    /// this exchange, and so much time went by since the one before.
+    pub(super) fn release_by_pace(
+        &mut self,
+        steps: &mut usize,
+        arrived: u64,
+        elapsed_ms: u64,
+    ) -> bool {
         let wanted = self.allowance();
         let most = if self.settings().webhooks { CALLED_MAX } else { 0 };
         let mut called = Vec::new();
         let (count, _) = self.release(wanted, steps, &mut called, most);
         self.write_called(count, &called);
-        if self.settings().mode != Mode::Bypass {
+        let paid = match self.settings().mode {
             // Nobody pays for turns that everybody has.
-            self.bucket.credit -= count * self.pace().map_or(0, Pace::cost);
+            Mode::Bypass => 0,
+            Mode::Shadow => self.reckon(arrived, elapsed_ms),
+            _ => count,
+        };
+        if self.settings().mode != Mode::Shadow {
+            self.shadow = None;
         }
+        self.bucket.credit -= paid * self.pace().map_or(0, Pace::cost);
         if let Some(pace @ Pace::Rate { .. }) = self.pace()
             && self.bucket.credit >= pace.depth() * pace.cost()
         {

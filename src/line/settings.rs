@@ -60,6 +60,15 @@ pub enum Mode {
     Closed,
     /// No line: everybody enters at once, whatever rate and seats say.
     Bypass,
+    /// Likewise, and beside it the line reckons who would have waited.
+    Shadow,
+}
+
+impl Mode {
+    /// Whether nobody is stopped.
+    pub fn stops_nobody(self) -> bool {
+        matches!(self, Mode::Bypass | Mode::Shadow)
+    }
 }
 
 /// How fast visitors are released.

@@ -68,7 +68,7 @@ mod tests {
         let offer = Some(Offer { version: 1, settings: Settings::default() });
         let batch = Batch { sequence: 1, offer, joins: vec![Join::Plain(3)], ..Batch::default() };
         line.apply(&batch, now).unwrap();
-        let Line { spent, overrides, book, asked, history, outbox, .. } = &line;
+        let Line { spent, overrides, book, asked, history, outbox, shadow, .. } = &line;
         let last = [
             bytes(spent),
             bytes(overrides),
@@ -76,6 +76,7 @@ mod tests {
             bytes(asked),
             bytes(history),
             bytes(outbox),
+            bytes(shadow),
         ];
         let before: Line = rmp_serde::from_slice(&without(&bytes(&line), &last)).unwrap();
         (line.book, line.history) = Default::default();

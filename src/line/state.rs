@@ -23,6 +23,7 @@ use super::release::{Bucket, Releases};
 use super::scores::Scores;
 use super::session::Sessions;
 use super::settings::{Mode, Pace, Settings, Subject};
+use super::shadow::Shadow;
 
 /// The most the room's clock moves in one exchange. Nodes ask twice a second while anybody waits,
 /// so four times that is an outage, and an outage must not count against anybody.
@@ -90,6 +91,9 @@ pub struct Line {
     /// What somebody is to be told.
     #[serde(default)]
     pub(super) outbox: Outbox,
+    /// What would have happened, in mode shadow.
+    #[serde(default)]
+    pub(super) shadow: Option<Shadow>,
 }
 
 /// Two periods, not one: a visitor seen just before a period ends must still count for a whole
@@ -239,7 +243,8 @@ impl Line {
                 orders.map(|order| self.order(order, batch.epoch, &mut steps)).collect();
             self.join(batch, &mut answers.joins);
         }
-        budget.backlog |= self.release_by_pace(&mut steps);
+        let arrived = answers.joins.iter().map(|joined| u64::from(joined.given())).sum();
+        budget.backlog |= self.release_by_pace(&mut steps, arrived, elapsed_ms);
         budget.take(most - steps);
         if fresh {
             self.enter_claims(batch, epoch, &mut answers.claims);
@@ -413,7 +418,7 @@ impl Line {
 
     /// Seats that nobody holds, is admitted to, or is missing from.
     pub(super) fn free_seats(&self) -> u64 {
-        if self.settings().mode == Mode::Bypass {
+        if self.settings().mode.stops_nobody() {
             return u64::MAX;
         }
         let taken = self.sessions.inside() + self.admitted() + self.missing;
@@ -503,6 +508,7 @@ impl Line {
             backlog: false,
             letters: self.outbox.len(),
             letters_lost: self.outbox.lost,
+            shadow_waiting: self.shadow.map_or(0, |shadow| shadow.waiting),
         }
     }
 

@@ -98,9 +98,17 @@ pub(super) fn override_(rng: &mut Rng, size: Size) -> (&'static str, Option<Stri
     let big = matches!(size, Size::Medium | Size::Huge);
     let ms = [1_000, 2_500, 4_000, 15_000];
     let (name, value) = match rng.below(10) {
-        0 => {
-            ("mode", serde_json::to_string(&rng.pick(&[Mode::Auto, Mode::Hold, Mode::Bypass])).ok())
-        }
+        0 => (
+            "mode",
+            serde_json::to_string(&rng.pick(&[
+                Mode::Auto,
+                Mode::Hold,
+                Mode::Bypass,
+                Mode::Shadow,
+                Mode::Shadow,
+            ]))
+            .ok(),
+        ),
         1 => ("pace", json(pace(rng, big))),
         2 => ("boost", json(pace(rng, big))),
         3 => (

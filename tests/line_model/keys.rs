@@ -53,7 +53,11 @@ struct LineKept {
     asked: Aging<Key, (Key, Commanded)>,
     history: (u64, Vec<u64>, BTreeMap<u64, Minute>),
     outbox: Outbox,
+    shadow: Option<Shadow>,
 }
+
+/// Waiting, inside, freed, seats, entered; and the minute.
+type Shadow = (u64, u64, u64, u64, u64, Shadowed);
 
 #[derive(Serialize)]
 struct Outbox {
@@ -252,9 +256,26 @@ pub(super) fn read(redis: &Redis, keys: &[String]) -> Line {
         asked,
         history,
         outbox,
+        shadow: shadow(&state),
     };
     let bytes = rmp_serde::to_vec(&kept).expect("writes down");
     rmp_serde::from_slice(&bytes).expect("reads back as a line")
+}
+
+fn shadow(state: &State) -> Option<Shadow> {
+    let [waiting, inside, freed, seats, entered] =
+        ["waiting", "inside", "freed", "seats", "entered"]
+            .map(|field| state.number(&format!("shadow_{field}")));
+    let minute = Shadowed {
+        arrived: state.number("shadow_arrived"),
+        delayed: state.number("shadow_delayed"),
+        refused: state.number("shadow_refused"),
+        turns: state.number("shadow_turns"),
+        waiting,
+        peak: state.number("shadow_peak"),
+        waited_ms: state.number("shadow_waited_ms"),
+    };
+    (state.number("shadow") == 1).then_some((waiting, inside, freed, seats, entered, minute))
 }
 
 struct State(BTreeMap<Vec<u8>, Vec<u8>>);
@@ -456,7 +477,7 @@ fn nodes(nodes: Pairs, answers: Pairs) -> BTreeMap<u128, Node> {
 /// What a node was last told, read as it would be told again.
 fn told(answers: Vec<u8>) -> Answers {
     let nothing = || Value::BulkString(Vec::new());
-    let head = rmp_serde::to_vec(&[0; 35][..]).unwrap();
+    let head = rmp_serde::to_vec(&[0; 36][..]).unwrap();
     let mut parts = vec![Value::BulkString(head), Value::BulkString(answers)];
     parts.resize_with(11, nothing);
     let Reply {

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anteroom::line::{
-    Batch, Claimed, Command, Commanded, Counts, Done, Joined, Mode, Number, Order, Pace, Reply,
-    Settings, Standing, Taken,
+    Batch, Claimed, Command, Commanded, Counts, Done, Joined, Number, Order, Pace, Reply, Settings,
+    Standing, Taken,
 };
 
 use super::steps::{Faithful, Room};
@@ -227,7 +227,7 @@ impl Promises {
 
     /// Whoever released or resumed found a seat free.
     fn seats(&self, batch: &Batch, before: &Counts, reply: &Reply) -> Result<(), String> {
-        let limited = |settings: &&Settings| settings.mode != Mode::Bypass;
+        let limited = |settings: &&Settings| !settings.mode.stops_nobody();
         let settings = self.settings.as_ref().filter(limited);
         let Some(seats) = settings.and_then(|settings| settings.max_active) else {
             return Ok(());
@@ -252,7 +252,7 @@ impl Promises {
 
     /// In any stretch of time no more turns by pace than one and a half times the pace, and a burst.
     fn rate(&mut self, before: &Counts, reply: &Reply) -> Result<(), String> {
-        let limited = |settings: &&Settings| settings.mode != Mode::Bypass;
+        let limited = |settings: &&Settings| !settings.mode.stops_nobody();
         let Some(pace) = self.settings.as_ref().filter(limited).and_then(|settings| settings.pace)
         else {
             self.pace = None;

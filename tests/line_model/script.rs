@@ -107,12 +107,12 @@ fn the_worked_examples_of_the_readme() {
 fn a_newer_layout_is_refused_before_anything_is_touched() {
     let mut room = Room::new(hold());
     room.with(|batch| batch.joins = vec![Join::Plain(12)]);
-    room.redis.ask::<u64>(cmd("HSET").arg(room.mirror().key("state")).arg("layout").arg(4));
+    room.redis.ask::<u64>(cmd("HSET").arg(room.mirror().key("state")).arg("layout").arg(5));
     let before = room.mirror().line();
     let batch = Batch { joins: vec![Join::Plain(1)], ..room.batch() };
     let question = room.mirror().question(&batch, Some(room.now)).unwrap();
     let refused = wire::decode(room.redis.ask(&question));
-    assert!(matches!(refused, Err(StoreError::NewerLayout { found: 4, known: 3 })), "{refused:?}");
+    assert!(matches!(refused, Err(StoreError::NewerLayout { found: 5, known: 4 })), "{refused:?}");
     assert!(refused.unwrap_err().to_string().ends_with("start that version"));
     assert_eq!(room.mirror().line(), before);
 }
@@ -277,7 +277,7 @@ fn a_room_of_layout_1_is_read_and_one_of_ours_from_then_on() {
     assert_eq!(again.taken, Taken::Repeated);
     assert_eq!((&again.claims, &again.leaves), (&first.claims, &first.leaves));
     let layout: u32 = room.redis.ask(cmd("HGET").arg(mirror.key("state")).arg("layout"));
-    assert_eq!(layout, 3);
+    assert_eq!(layout, 4);
     let spends = Batch { sequence: batch.sequence + 1, spends: vec![3, 3], ..batch };
     let reply = mirror.exchange(&spends, room.now).unwrap();
     assert_eq!(reply.spends, [Done::Freed, Done::Already]);

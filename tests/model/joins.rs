@@ -130,6 +130,9 @@ impl Model {
     /// Counts a join by its subjects, unless one of them has come too often. What a device's first join was is known from
     /// the device: it is counted as soon as there is anything else to count.
     fn count_attempt(&mut self, keyed: &Keyed) -> Option<Refusal> {
+        if self.is_shadow() {
+            return None;
+        }
         let clock = self.counts.clock_ms;
         let by_device = keyed.device.is_some() && keyed.device == keyed.once;
         let first = keyed.once.filter(|_| by_device).and_then(|device| self.devices.get(&device));

@@ -50,6 +50,7 @@ impl Model {
         self.devices.clear();
         self.spent.clear();
         self.owed = 0;
+        self.shadow = None;
         self.period_began = clock_ms;
         if let Some(settling) = &mut self.settling {
             settling.taken = 0;

@@ -14,6 +14,7 @@ mod joins;
 mod loss;
 mod offer;
 mod orders;
+mod shadow;
 mod turns;
 mod visitor;
 
@@ -85,6 +86,9 @@ pub struct Model {
     turn: u32,
     period_began: u64,
 
+    /// The line that would be, in mode shadow.
+    shadow: Option<shadow::Shadow>,
+
     devices: BTreeMap<Key, FirstJoin>,
     attempts: Vec<Attempt>,
 
@@ -152,7 +156,7 @@ impl Model {
         reply.commands =
             orders.map(|order| self.order(order, batch.epoch, wall, &mut turns)).collect();
         self.joins(batch, wall, &mut reply);
-        self.release_by_pace(&mut turns);
+        self.release_by_pace(&mut turns, &reply.joins);
         self.steps -= most - turns;
         self.enter_waiting_claims(batch, epoch, wall, &mut reply);
         self.enter_joins(batch, wall, &mut reply);
@@ -176,7 +180,7 @@ impl Model {
             let turned = self.turn_ring();
             self.duties(batch.node, turned, advance, reply.wall_ms);
             let mut turns = self.may_take();
-            self.release_by_pace(&mut turns);
+            self.release_by_pace(&mut turns, &[]);
         }
         self.finish(reply)
     }
@@ -198,7 +202,9 @@ impl Model {
         let (swept_by, swept_ms) = self.swept;
         let heard = self.nodes.values().filter(|node| node.heard + HEARD_MS > swept_ms);
         let (nodes, backlog) = (heard.count() as u64, self.backlog);
-        Counts { waiting, admitted, inside, nodes, swept_by, swept_ms, backlog, ..self.counts }
+        let shadow_waiting = self.shadow.as_ref().map_or(0, |shadow| shadow.waiting.len() as u64);
+        let counts = Counts { waiting, admitted, inside, shadow_waiting, ..self.counts };
+        Counts { nodes, swept_by, swept_ms, backlog, ..counts }
     }
 
     /// How many wait, are admitted, are inside.
@@ -262,7 +268,7 @@ impl Model {
         let Some(seats) = self.settings().max_active else {
             return u64::MAX;
         };
-        if self.settings().mode == Mode::Bypass {
+        if matches!(self.settings().mode, Mode::Bypass | Mode::Shadow) {
             return u64::MAX;
         }
         let (_, admitted, inside) = self.tally();
@@ -288,13 +294,18 @@ impl Model {
     /// How many turns the pace allows now.
     fn pace_allows(&self) -> u64 {
         let settings = self.settings();
-        if settings.mode == Mode::Bypass {
+        if matches!(settings.mode, Mode::Bypass | Mode::Shadow) {
             return u64::MAX;
         }
         if self.counts.paused || matches!(settings.mode, Mode::Hold | Mode::Closed) {
             return 0;
         }
-        match settings.pace {
+        self.bucket_allows()
+    }
+
+    /// How many turns the bucket holds.
+    fn bucket_allows(&self) -> u64 {
+        match self.settings().pace {
             None => u64::MAX,
             Some(Pace::Rate { rate, .. }) if rate.count == 0 => 0,
             Some(Pace::Rate { rate, .. }) => self.credit / rate.per_ms,

@@ -10,14 +10,23 @@ use super::{Model, Where};
 const NAMED: usize = 1_000;
 
 impl Model {
-    pub(super) fn release_by_pace(&mut self, steps: &mut usize) {
+    pub(super) fn release_by_pace(&mut self, steps: &mut usize, joins: &[Joined]) {
         let turns = self.pace_allows().min(self.seats_free());
         let (count, ..) = self.release(turns, steps);
         self.backlog |= *steps == 0 && count < turns && self.tally().0 > 0;
-        if self.settings().mode == Mode::Bypass {
-            self.note("let in by bypass", count);
-        } else if let Some((cost, _)) = Self::cost_and_depth(self.settings().pace) {
-            self.credit -= count * cost;
+        let paid = match self.settings().mode {
+            Mode::Bypass => {
+                self.note("let in by bypass", count);
+                0
+            }
+            Mode::Shadow => self.reckon(joins),
+            _ => count,
+        };
+        if !self.is_shadow() {
+            self.shadow = None;
+        }
+        if let Some((cost, _)) = Self::cost_and_depth(self.settings().pace) {
+            self.credit -= paid * cost;
         }
         if let Some(Pace::Rate { rate, burst }) = self.settings().pace
             && self.credit >= burst * rate.per_ms

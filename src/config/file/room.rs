@@ -190,12 +190,13 @@ impl Room {
     }
 
     pub(super) fn read((name, room): (String, Reader<'_>)) -> Room {
-        const MODES: [(&str, Mode); 5] = [
+        const MODES: [(&str, Mode); 6] = [
             ("auto", Mode::Auto),
             ("hold", Mode::Hold),
             ("drain", Mode::Drain),
             ("closed", Mode::Closed),
             ("bypass", Mode::Bypass),
+            ("shadow", Mode::Shadow),
         ];
         const ABSENCE: [(&str, OnAbsence); 2] =
             [("keep", OnAbsence::Keep), ("remove", OnAbsence::Remove)];
@@ -219,7 +220,7 @@ impl Room {
             hosts: room.texts("hosts"),
             paths: room.texts("paths"),
             bypass: room.tables("bypass", bypass).into_iter().map(Bypass::read).collect(),
-            mode: room.word("mode", &MODES, &["shadow"]),
+            mode: room.word("mode", &MODES, &[]),
             rate: room.read("rate", Node::rate),
             burst: room.read("burst", burst),
             batch: room.count("batch"),

@@ -38,6 +38,8 @@ macro_rules! script {
             "end do ",
             include_str!("../../../lua/lib/release.lua"),
             "end do ",
+            include_str!("../../../lua/lib/shadow.lua"),
+            "end do ",
             include_str!("../../../lua/lib/sweep.lua"),
             "end do ",
             include_str!("../../../lua/lib/claim.lua"),
@@ -70,7 +72,7 @@ pub const FORGET: &str = "return redis.call('UNLINK', unpack(KEYS))";
 
 /// The layout of a room's keys that this version reads and writes. An older script meets a newer layout
 /// with a refusal, before it touches anything.
-pub const LAYOUT: u32 = 3;
+pub const LAYOUT: u32 = 4;
 
 /// The last parts of the names of a room's keys, in the order in which the script is given them.
 pub const KEYS: [&str; 30] = [

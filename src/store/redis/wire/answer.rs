@@ -175,6 +175,7 @@ fn counts(tape: &mut Tape) -> Result<Counts, StoreError> {
         backlog: tape.next_bool()?,
         letters: tape.next()?,
         letters_lost: tape.next()?,
+        shadow_waiting: tape.next()?,
     })
 }
 
