@@ -38,12 +38,12 @@ function shadow.reckon(arrived, elapsed_ms)
   return turns
 end
 
--- What the minute has come to so far.
+-- What the minute has come to so far; nil if nothing is reckoned.
 function shadow.minute()
-  return {
+  return line.shadow == 1 and {
     line.shadow_arrived, line.shadow_delayed, line.shadow_refused, line.shadow_turns,
     line.shadow_waiting, line.shadow_peak, line.shadow_waited_ms,
-  }
+  } or nil
 end
 
 -- Another minute begins, with whoever waits.

@@ -68,6 +68,10 @@ pub(super) struct Patch {
     #[serde(deserialize_with = "given")]
     #[schema(value_type = Option<String>)]
     webhook_url: Option<Option<String>>,
+    /// To how many of a hundred visitors the room applies; the others are let through.
+    #[serde(deserialize_with = "given")]
+    #[schema(value_type = Option<u64>, minimum = 0, maximum = 100)]
+    rollout: Option<Option<u64>>,
 }
 
 /// A value as people write it, or as a number.
@@ -184,6 +188,16 @@ impl Patch {
         if let Some(text) = self.message {
             let text = text.map(|text| check_message(&text)).transpose()?;
             put("message", json!(text), change("message", text.map(Value::String)));
+        }
+        if let Some(percent) = self.rollout {
+            if percent.is_some_and(|percent| percent > 100) {
+                return Err(Refusal::bad("rollout: a percentage is at most 100"));
+            }
+            put(
+                "rollout",
+                json!(percent),
+                change("rollout", percent.map(|percent| json!(percent))),
+            );
         }
         if let Some(url) = self.webhook_url {
             if let Some(url) = &url {

@@ -13,6 +13,7 @@
 //! | `GET /v1/me`, `/v1/updates` | viewer | whose key it is; all rooms, every second |
 //! | `GET /v1/rooms/{id}/line`, `/visitors/{visitor}`, `/events` | viewer | who is next; one of them; what happens |
 //! | `GET /v1/rooms/{id}/history`, `/inside`, `/health` | viewer | the past; who is inside; whether the line is sound |
+//! | `GET /v1/rooms/{id}/shadow` | viewer | what would have happened, in mode shadow |
 //! | `POST /v1/rooms/{id}/pause`, `/resume`, `/release`, `/boost`, `/drain`, `/message`, `/revoke` | operator | the verbs |
 //! | `PATCH /v1/rooms/{id}` | operator | settings, while it runs |
 //! | `POST /v1/rooms/{id}/reset`, `/repair`, `POST /v1/reload` | admin | those that end something |
@@ -20,7 +21,7 @@
 //! | `GET /v1/audit`, `/v1/nodes`, `/openapi.json` | viewer | what was done; the nodes; this table for programs |
 //!
 //! - `port`: connections. `access`: whose they are. `session`: for how long a browser is theirs. `refusal`, `input`: what is said to bad ones, what is read of good ones.
-//! - `rooms`, `updates`, `change`, `verbs`, `line`, `events`, `history`, `audit`, `doctor`, `nodes`, `classic`, `reload`, `scrape`: the calls.
+//! - `rooms`, `updates`, `change`, `verbs`, `line`, `events`, `history`, `shadow`, `audit`, `doctor`, `nodes`, `classic`, `reload`, `scrape`: the calls.
 //! - `orders`: how they reach a line, once each. `log`: what of them is written down.
 //! - `dashboard`: the files of the page that makes them. `router`: which is where. `document`: what is said of them to programs.
 
@@ -47,6 +48,7 @@ mod router;
 mod scrape;
 mod session;
 mod settings;
+mod shadow;
 mod updates;
 mod verbs;
 

@@ -88,6 +88,10 @@ pub(super) struct Room {
     heartbeat_timeout_seconds: Figure,
     /// Where admissions are told.
     webhook_url: Option<String>,
+    /// To how many of a hundred visitors it applies.
+    rollout: u64,
+    /// In mode shadow: who would be waiting.
+    shadow_waiting: u64,
     /// What operators have set instead of the file's, by name.
     overrides: BTreeMap<String, Set>,
     /// The generation: a reset starts another.
@@ -201,6 +205,8 @@ impl Room {
             session_max_seconds: settings.and_then(|it| it.session_max_ms).map(seconds),
             heartbeat_timeout_seconds: seconds(settings.map_or(0, |it| it.heartbeat_timeout_ms)),
             webhook_url: entrance.webhook_url(&view).map(|url| url.into_owned()),
+            rollout: entrance.rollout(&view),
+            shadow_waiting: counts.shadow_waiting,
             overrides: overrides(&view, room.now_ms()),
             epoch: counts.epoch,
             store: store(entrance),

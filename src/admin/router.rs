@@ -19,7 +19,7 @@ use super::port::MAX_BYTES;
 use super::refusal::Refusal;
 use super::{
     Admin, access, audit, change, classic, dashboard, doctor, document, events, history, line,
-    nodes, refusal, reload, rooms, scrape, session, updates, verbs,
+    nodes, refusal, reload, rooms, scrape, session, shadow, updates, verbs,
 };
 
 fn calls() -> OpenApiRouter<Arc<Admin>> {
@@ -31,6 +31,7 @@ fn calls() -> OpenApiRouter<Arc<Admin>> {
         .routes(routes!(rooms::list))
         .routes(routes!(rooms::one, change::patch))
         .routes(routes!(history::history))
+        .routes(routes!(shadow::shadow))
         .routes(routes!(doctor::health))
         .routes(routes!(doctor::inside))
         .routes(routes!(doctor::repair))

@@ -24,7 +24,7 @@ use call::Port;
 #[derive(Args)]
 #[command(
     disable_help_subcommand = true,
-    after_help = "And boost, message, revoke, reset, reload, audit, history, export, doctor: see `room VERB --help`.\n\
+    after_help = "And boost, message, rollout, shadow, revoke, reset, reload, audit, history, export, doctor: see `room VERB --help`.\n\
 Where there is one, ROOM may be left out. --tenant: whose. Or ANTEROOM_ADMIN, _ROOM, _TENANT, _JSON."
 )]
 pub(super) struct Room {
@@ -123,13 +123,24 @@ enum Verb {
         #[command(flatten)]
         which: Which,
     },
-    /// auto, hold, drain, closed, bypass, or file
+    /// auto, hold, drain, closed, bypass, shadow, or file
     Mode {
         /// Who is let in at all
         mode: String,
         #[command(flatten)]
         which: Which,
     },
+    /// To how many of a hundred visitors the room applies, or file
+    #[command(hide = true)]
+    Rollout {
+        /// 0 to 100
+        percent: String,
+        #[command(flatten)]
+        which: Which,
+    },
+    /// What would have happened, of a room in mode shadow
+    #[command(hide = true)]
+    Shadow(Which),
     /// Another rate for a while
     #[command(hide = true)]
     Boost {
@@ -230,6 +241,21 @@ impl Room {
                 let body = json!({ "mode": or_file(mode) });
                 (port.patch(&which.path(&port, "")?, &body)?, show::status)
             }
+            Verb::Rollout { percent, which } => {
+                let body = match or_file(percent) {
+                    Value::String(percent) => {
+                        let percent: u64 = percent.trim_end_matches('%').parse().map_err(|_| {
+                            Failure::Usage(format!(
+                                "{percent:?} is no percentage: write 0 to 100, or file"
+                            ))
+                        })?;
+                        json!({ "rollout": percent })
+                    }
+                    file => json!({ "rollout": file }),
+                };
+                (port.patch(&which.path(&port, "")?, &body)?, show::status)
+            }
+            Verb::Shadow(which) => (port.get(&which.path(&port, "/shadow")?)?, show::shadow),
             Verb::Boost { rate, span, which } => {
                 let ms = units::duration(&span)
                     .map_err(|why| Failure::Usage(format!("--for {span:?}: {why}")))?;

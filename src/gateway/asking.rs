@@ -66,9 +66,15 @@ impl Asking {
         if let Question::JoinAt(_, wait_ms @ 1..) = self.question {
             sleep(Duration::from_millis(wait_ms)).await;
         }
-        match timeout(PATIENCE, self.ask()).await {
+        let outcome = match timeout(PATIENCE, self.ask()).await {
             Ok(outcome) => outcome,
             Err(_) => self.alone(),
+        };
+        match outcome {
+            Outcome::Answer(_) if self.entrance.stops_nobody() => {
+                Outcome::Forward(unstopped(&self.entrance, &self.origin, self.reader.client))
+            }
+            outcome => outcome,
         }
     }
 
@@ -240,13 +246,18 @@ impl From<Busy> for Notice {
     }
 }
 
-/// To the origin without a pass.
+/// To the origin without a pass, past a room that stops nobody.
+pub(super) fn unstopped(entrance: &Entrance, origin: &Arc<Origin>, client: Client) -> Box<Forward> {
+    entrance.count(Counted::Open);
+    Box::new(Forward::open(origin.clone(), client))
+}
+
+/// To the origin without a pass: the store is away, and that is how it was wanted.
 pub(super) fn let_through(
     entrance: &Entrance,
     origin: &Arc<Origin>,
     client: Client,
 ) -> Box<Forward> {
-    entrance.count(Counted::Open);
     chronicle::let_through(entrance);
-    Box::new(Forward::open(origin.clone(), client))
+    unstopped(entrance, origin, client)
 }

@@ -52,13 +52,20 @@ pub enum Carried {
         /// Unlike all others.
         nonce: Key,
     },
+    /// A lot by which the room did not apply, see [`rollout`](super::rollout).
+    Outside {
+        /// From 0 to 99.
+        lot: u64,
+        /// Until when the pass that says so is good.
+        expires_ms: u64,
+    },
 }
 
 impl Carried {
     /// Whose it is.
     pub fn proof(&self) -> Option<Proof> {
         match self {
-            Carried::Nothing | Carried::Provisional { .. } => None,
+            Carried::Nothing | Carried::Provisional { .. } | Carried::Outside { .. } => None,
             Carried::Ticket { proof, .. } | Carried::Pass { proof, .. } => Some(*proof),
         }
     }
@@ -127,7 +134,25 @@ const RENEWALS: u64 = 8;
 
 /// The decision.
 pub fn decide(facts: &Facts, view: &View) -> Decision {
-    loss::decide(facts, view, with_store(facts, view))
+    let decision = loss::decide(facts, view, with_store(facts, view));
+    match view.settings().is_some_and(|settings| settings.mode.stops_nobody()) {
+        true => unstopped(facts.intent, decision),
+        false => decision,
+    }
+}
+
+/// The same where nobody is stopped: whoever is after a page gets a pass from the line, everything else needs none.
+fn unstopped(intent: Intent, decision: Decision) -> Decision {
+    match decision {
+        Decision::Answer(Answer::Waiting(proof) | Answer::Admitted(proof))
+            if intent == Intent::Page =>
+        {
+            Decision::Claim(proof)
+        }
+        Decision::Answer(Answer::Over(_)) if intent == Intent::Page => Decision::Join,
+        Decision::Answer(_) | Decision::Arrive { .. } => Decision::Open,
+        decision => decision,
+    }
 }
 
 /// The decision while the line can be asked.

@@ -17,10 +17,11 @@ use super::cookie::Jar;
 use super::decide::Carried;
 use super::head::{Client, Head};
 use super::pace::{Crowd, chance};
+use super::rollout::OUTSIDE;
 use super::settings::{self, Bind, Cookies, Loss};
 use crate::clock;
 use crate::limit::{Allowance, Crowded, Limiter};
-use crate::line::{Key, Keyed, Number, Subject, Terms, View};
+use crate::line::{Key, Keyed, Mode, Number, Subject, Terms, View};
 use crate::metrics::Outcome;
 use crate::page::{Look, Pages};
 use crate::room::{Proof, Room};
@@ -126,6 +127,9 @@ impl Held<'_> {
                 proof: Proof { epoch: ticket.epoch, number: ticket.num },
                 joined_ms: ticket.joined_at * 1_000,
             },
+            Held::Pass(pass) if pass.epoch == OUTSIDE => {
+                Carried::Outside { lot: pass.num, expires_ms: pass.expires_at * 1_000 }
+            }
             Held::Pass(pass) => Carried::Pass {
                 proof: Proof { epoch: pass.epoch, number: pass.num },
                 issued_ms: pass.issued_at * 1_000,
@@ -244,6 +248,16 @@ impl Entrance {
         };
         self.shown.store(Arc::new(Shown { serial, message, pages: made.clone() }));
         made
+    }
+
+    /// Whether the room stops nobody at the moment.
+    pub(super) fn stops_nobody(&self) -> bool {
+        self.room.view().settings().is_some_and(|settings| settings.mode.stops_nobody())
+    }
+
+    /// Whether it is only reckoned who would be stopped: then limits refuse nobody, either.
+    pub(super) fn is_shadow(&self) -> bool {
+        self.room.view().settings().is_some_and(|settings| settings.mode == Mode::Shadow)
     }
 
     /// Counts what became of a request.
@@ -406,6 +420,9 @@ impl Entrance {
     /// # Errors
     /// After how many milliseconds the next one would be allowed.
     pub fn limit(&self, carried: Carried, client: &Client, now_ms: u64) -> Result<f64, u64> {
+        if self.is_shadow() {
+            return Ok(0.0);
+        }
         let ticket = match carried {
             Carried::Provisional { nonce, .. } => Some(nonce),
             _ => carried.proof().map(proof_key),
@@ -436,7 +453,7 @@ impl Entrance {
     fn counted(&self, address: IpAddr) -> Result<Option<Key>, u64> {
         let mut limits =
             self.joins.iter().filter(|(subject, _)| *subject == Subject::Address).peekable();
-        if limits.peek().is_none() {
+        if limits.peek().is_none() || self.is_shadow() {
             return Ok(None);
         }
         let (now_ms, address) = (self.room.now_ms(), self.address(address));

@@ -51,6 +51,8 @@ pub struct Forward {
     pub client: Client,
     /// With what right; `None` where none is needed.
     pub admission: Option<Admission>,
+    /// Past a room that does not apply to whoever asks.
+    pub outside: Option<Outside>,
     /// What the origin answered on the [short way](super::lane), and how many bytes of it went on. 0: nothing yet.
     pub answered: (u16, u64),
 }
@@ -71,6 +73,14 @@ impl Forward {
             admission.entrance.stats.origin_failed();
         }
     }
+}
+
+/// Past a room that applies to a part of its visitors only.
+pub struct Outside {
+    entrance: Arc<Entrance>,
+    token: String,
+    /// The visitor has not got it yet.
+    hand_out: bool,
 }
 
 /// The right to be inside, as a request uses it.
@@ -179,13 +189,47 @@ impl Admission {
 impl Forward {
     /// Where no right is needed.
     pub fn open(origin: Arc<Origin>, client: Client) -> Forward {
-        Forward { origin, client, admission: None, answered: (0, 0) }
+        Forward { origin, client, admission: None, outside: None, answered: (0, 0) }
+    }
+
+    /// Past a room that does not apply to whoever asks.
+    pub fn outside(entrance: &Arc<Entrance>, origin: Arc<Origin>, client: Client) -> Forward {
+        entrance.count(Outcome::Open);
+        let outside = Outside { entrance: entrance.clone(), token: String::new(), hand_out: false };
+        Forward { outside: Some(outside), ..Forward::open(origin, client) }
+    }
+
+    /// With the pass that says so, which came along.
+    #[must_use]
+    pub fn carrying(mut self, token: &[u8]) -> Forward {
+        if let Some(outside) = &mut self.outside {
+            // A good token is base64.
+            outside.token = std::str::from_utf8(token).unwrap_or_default().to_owned();
+        }
+        self
+    }
+
+    /// With a new one, of this lot. Only a page brings it to the visitor: whatever else they fetch may be in a cache of
+    /// everybody's.
+    #[must_use]
+    pub fn handing_out(mut self, lot: u64, hand_out: bool) -> Forward {
+        if let Some(outside) = &mut self.outside {
+            outside.token = outside.entrance.pass_outside(lot, &Identity::default()).0;
+            outside.hand_out = hand_out;
+        }
+        self
+    }
+
+    /// Whether the visitor gets something of ours with the answer.
+    pub fn hands_out(&self) -> bool {
+        self.admission.as_ref().is_some_and(|admission| admission.hand_out)
+            || self.outside.as_ref().is_some_and(|outside| outside.hand_out)
     }
 
     /// By an admission.
     pub fn admitted(origin: Arc<Origin>, client: Client, admission: Admission) -> Forward {
         admission.entrance.count(Outcome::Admitted);
-        Forward { origin, client, admission: Some(admission), answered: (0, 0) }
+        Forward { admission: Some(admission), ..Forward::open(origin, client) }
     }
 
     /// Takes away from a request what its visitor has no business to say to an origin. Names are in lower case from here
@@ -227,6 +271,10 @@ impl Forward {
         put(&FORWARDED_FOR, Value::Text(&written(self.client.peer)));
         let proto = if self.client.secure { "https" } else { "http" };
         put(&FORWARDED_PROTO, Value::Text(proto.as_bytes()));
+        if let Some(Outside { entrance, token, .. }) = &self.outside {
+            put(&ROOM, Value::Text(entrance.room.name().as_bytes()));
+            put(&PASS, Value::Text(token.as_bytes()));
+        }
         let Some(admission) = &self.admission else { return };
         let Admission { entrance, proof, identity, slot, user, .. } = admission;
         let visitor = entrance.keys.visitor(proof.epoch, proof.number);
@@ -253,8 +301,18 @@ impl Forward {
         command: Option<Order>,
     ) -> pingora::Result<()> {
         response.remove_header(&COMMAND);
-        let Some(admission) = &self.admission else { return Ok(()) };
         let secure = self.client.secure;
+        if let Some(outside) = self.outside.as_ref().filter(|outside| outside.hand_out) {
+            if !is_shared(response) {
+                make_private(response)?;
+                response.append_header(
+                    "Set-Cookie",
+                    outside.entrance.jar.keep(&outside.token, secure),
+                )?;
+            }
+            return Ok(());
+        }
+        let Some(admission) = &self.admission else { return Ok(()) };
         let (name, value) = match command {
             // An app has no cookie to forget: what it holds is void.
             Some(Order::Requeue | Order::Revoke) if admission.app => return Ok(()),

@@ -10,7 +10,7 @@ use tokio::time::timeout;
 
 use super::answer::Response;
 use super::api;
-use super::asking::{Asking, PATIENCE, Question, let_through};
+use super::asking::{Asking, PATIENCE, Question, let_through, unstopped};
 use super::chronicle::{self, Whose};
 use super::decide::{Answer, Carried, Decision, Facts, decide};
 use super::entrance::{Entrance, Held};
@@ -21,6 +21,7 @@ use super::live::Live;
 use super::loss::EARLY_MS;
 use super::origin::Origin;
 use super::path::Readings;
+use super::rollout;
 use super::route::Way;
 use super::show::{Notice, Reader};
 use crate::line::{Claimed, Ending, Reason};
@@ -199,6 +200,15 @@ fn guarded(
     let carried = held.carried();
     let view = entrance.room.view();
     let contact = entrance.contact();
+    let agent = || head.get("user-agent").unwrap_or_default();
+    let draw = || entrance.lot(client.address, agent());
+    if let Some(found) = rollout::outside(carried, now_ms, entrance.rollout(&view), draw) {
+        let forward = Forward::outside(entrance, origin.clone(), client);
+        return Verdict::Forward(Box::new(match (found.known, token) {
+            (true, Some(token)) => forward.carrying(token),
+            _ => forward.handing_out(found.lot, intent == Intent::Page),
+        }));
+    }
     let decision = decide(&Facts { intent, carried, now_ms, contact }, &view);
     if let Decision::Forward { proof, renew } = decision
         && let (Held::Pass(pass), Some(token)) = (&held, token)
@@ -214,10 +224,16 @@ fn guarded(
         return Verdict::Forward(Box::new(Forward::admitted(origin.clone(), client, admission)));
     }
     if decision == Decision::Open {
+        if entrance.stops_nobody() {
+            return Verdict::Forward(unstopped(entrance, origin, client));
+        }
         return Verdict::Forward(let_through(entrance, origin, client));
     }
     let reader = Reader::of(head, intent, client);
     if let Err(retry_ms) = entrance.limit(carried, &client, now_ms) {
+        if entrance.stops_nobody() {
+            return Verdict::Forward(unstopped(entrance, origin, client));
+        }
         let (limit, whose) = match (carried, carried.proof()) {
             (_, Some(proof)) => ("requests_per_ticket", Whose::Place(proof)),
             (Carried::Provisional { nonce, .. }, _) => {

@@ -43,6 +43,7 @@ pub mod pace;
 pub mod path;
 pub mod patient;
 pub mod proxy;
+pub mod rollout;
 pub mod route;
 pub mod scribe;
 pub mod settings;

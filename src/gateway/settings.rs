@@ -150,6 +150,8 @@ pub struct Room {
     pub look: Look,
     /// Where admissions are told.
     pub webhook_url: Option<String>,
+    /// To how many of a hundred visitors it applies.
+    pub rollout: u64,
 }
 
 impl Room {
@@ -181,6 +183,7 @@ impl Room {
             },
             look: Look::default(),
             webhook_url: None,
+            rollout: 100,
         }
     }
 }

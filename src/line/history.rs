@@ -119,7 +119,7 @@ pub struct Minute {
     pub figures: Vec<u64>,
     /// What would have happened, in mode shadow.
     #[serde(default)]
-    pub shadow: Shadowed,
+    pub shadow: Option<Shadowed>,
 }
 
 /// What is remembered.
@@ -150,7 +150,7 @@ impl Line {
         }
     }
 
-    fn minute(&self, minute: u64, figures: Vec<u64>, shadow: Shadowed) -> Minute {
+    fn minute(&self, minute: u64, figures: Vec<u64>, shadow: Option<Shadowed>) -> Minute {
         Minute {
             minute,
             epoch: self.epoch,
@@ -184,7 +184,7 @@ impl Line {
         let mut past: Vec<Minute> = self.history.past.values().cloned().collect();
         past.sort_by_key(|minute| minute.minute);
         if self.history.minute > 0 {
-            let shadow = self.shadow.map_or_else(Shadowed::default, |shadow| shadow.minute);
+            let shadow = self.shadow.map(|shadow| shadow.minute);
             past.push(self.minute(self.history.minute, self.history.figures.clone(), shadow));
         }
         past

@@ -80,12 +80,10 @@ impl Line {
     }
 
     /// What a minute came to; the next one begins with whoever waits.
-    pub(super) fn shadow_minute(&mut self) -> Shadowed {
-        let Some(shadow) = &mut self.shadow else { return Shadowed::default() };
+    pub(super) fn shadow_minute(&mut self) -> Option<Shadowed> {
+        let shadow = self.shadow.as_mut()?;
         let waiting = shadow.waiting;
-        std::mem::replace(
-            &mut shadow.minute,
-            Shadowed { waiting, peak: waiting, ..Shadowed::default() },
-        )
+        let next = Shadowed { waiting, peak: waiting, ..Shadowed::default() };
+        Some(std::mem::replace(&mut shadow.minute, next))
     }
 }

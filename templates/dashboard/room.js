@@ -104,7 +104,8 @@ export class RoomView {
   figures(room) {
     const { tiles } = this;
     const most = room.max_waiting == null ? '' : `of at most ${count(room.max_waiting)}`;
-    tiles.waiting.put(count(room.waiting), most || `${count(room.joined_total)} joined in all`);
+    if (room.mode === 'shadow') tiles.waiting.put(count(room.shadow_waiting), 'would be waiting');
+    else tiles.waiting.put(count(room.waiting), most || `${count(room.joined_total)} joined in all`);
     tiles.inside.put(count(room.active), room.max_active == null ? 'no limit on seats' : `of ${count(room.max_active)} seats`);
     tiles.called.put(count(room.admitted), 'not inside yet');
     tiles.rate.put(rate(room.rate_reached), room.rate_set == null ? 'no rate is set' : `set to ${rate(room.rate_set)}`);
@@ -128,6 +129,7 @@ export class RoomView {
       ['max_active', 'Seats', room.max_active == null ? 'no limit' : count(room.max_active)],
       ['max_waiting', 'May wait', room.max_waiting == null ? 'no limit' : count(room.max_waiting)],
       ...Object.entries(seconds).filter(([name]) => room[name] != null).map(([name, label]) => [name.replace('_seconds', ''), label, exact(room[name])]),
+      room.rollout < 100 && ['rollout', 'Applies to', `${room.rollout} of 100 visitors`],
       room.webhook_url && ['webhook_url', 'Webhook', room.webhook_url]].filter(Boolean);
     const overrides = room.overrides || {};
     const told = JSON.stringify([rows, overrides]);

@@ -101,7 +101,11 @@ fn items<'a>(value: &'a Value, field: &str) -> &'a [Value] {
 /// `auto`, `auto, paused`.
 fn mode(room: &Value) -> String {
     let paused = if room["paused"] == true { ", paused" } else { "" };
-    format!("{}{paused}", text(room, "mode"))
+    let part = match room["rollout"].as_u64() {
+        Some(percent @ ..100) => format!(", for {percent} of 100 visitors"),
+        _ => String::new(),
+    };
+    format!("{}{paused}{part}", text(room, "mode"))
 }
 
 pub(super) fn list(answer: &Value) -> String {
@@ -157,6 +161,44 @@ pub(super) fn status(room: &Value) -> String {
             "store",
             format!("{}, heard of {} ago", text(room, "store"), span(&room["view_age_seconds"])),
         ),
+    ])
+}
+
+/// What would have happened.
+pub(super) fn shadow(report: &Value) -> String {
+    if report["since"].is_null() {
+        return "nothing was reckoned: the room was not in mode shadow within the last day\n"
+            .to_owned();
+    }
+    let visitors = report["visitors"].as_u64().unwrap_or(0).max(1) as f64;
+    let share = |field: &str| {
+        let of_a_hundred = report[field].as_f64().unwrap_or(0.0) / visitors * 100.0;
+        format!("{} ({of_a_hundred:.1} of 100)", text(report, field))
+    };
+    facts(&[
+        ("room", text(report, "event_id")),
+        ("reckoned", format!("{} to {}", text(report, "since"), text(report, "until"))),
+        ("visitors", text(report, "visitors")),
+        ("would wait", share("would_have_waited")),
+        ("refused", share("would_have_been_refused")),
+        (
+            "longest line",
+            match report["longest_line_at"].as_str() {
+                Some(_) => {
+                    let at = text(report, "longest_line_at");
+                    format!(
+                        "{} at {at}, {} now",
+                        text(report, "longest_line"),
+                        text(report, "waiting")
+                    )
+                }
+                None => "none".to_owned(),
+            },
+        ),
+        ("mean wait", span(&report["wait_mean_seconds"])),
+        ("half waited", format!("{} at most", span(&report["wait_p50_seconds"]))),
+        ("90 of 100", format!("{} at most", span(&report["wait_p90_seconds"]))),
+        ("longest", span(&report["wait_longest_seconds"])),
     ])
 }
 

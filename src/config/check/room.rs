@@ -87,6 +87,7 @@ impl Check<'_> {
             look,
             guard,
             webhook_url: room.webhook_url.as_ref().map(|url| url.value.clone()),
+            rollout: self.rollout(room),
         }
     }
 
@@ -258,6 +259,15 @@ impl Check<'_> {
             }
         }
         Some(domain)
+    }
+
+    fn rollout(&self, room: &file::Room) -> u64 {
+        let Some(written) = &room.rollout else { return 100 };
+        if written.value > 100 {
+            let means = "it says to how many of a hundred visitors the room applies; the others are let through. Write 0 to 100";
+            self.report.problem(format!("{} is more than 100", written.said()), means);
+        }
+        written.value.min(100)
     }
 
     fn queued_status(&self, room: &file::Room) -> u16 {

@@ -45,6 +45,7 @@ pub(super) static LEVELS: [&Level; 4] = [
             "page",
             "config_version",
             "webhook_url",
+            "rollout",
         ],
         later: &[
             "adaptive",
@@ -53,7 +54,6 @@ pub(super) static LEVELS: [&Level; 4] = [
             "class_share",
             "classes",
             "rate_min",
-            "rollout",
             "roster",
             "schedule",
             "slot_grace",
@@ -100,6 +100,7 @@ pub struct Room {
     pub bypass: Vec<Bypass>,
     pub mode: Option<Written<Mode>>,
     pub webhook_url: Option<Written<String>>,
+    pub rollout: Option<Written<u64>>,
     pub rate: Option<Written<Rate>>,
     pub burst: Option<Written<Burst>>,
     pub batch: Option<Written<u64>>,
@@ -247,6 +248,7 @@ impl Room {
             page: room.table("page", page).map(|page| Page::read(&page)).unwrap_or_default(),
             config_version: room.count("config_version"),
             webhook_url: room.text("webhook_url"),
+            rollout: room.count("rollout"),
             spoiled: room.into_spoiled(),
         }
     }

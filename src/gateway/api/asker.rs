@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use super::error;
 use super::error::{bad, rate_limited, unknown_ticket};
+use super::outside;
 use super::request::{bearer, value};
 use crate::gateway::answer::Response;
 use crate::gateway::chronicle::{self, Whose};
@@ -37,9 +38,12 @@ impl<'a> Caller<'a> {
     /// Whose place it is.
     ///
     /// # Errors
-    /// 404 for an arrival, which is none yet.
+    /// 404 for an arrival, which is none yet; whoever stands outside has none either, and is told so.
     pub(super) fn asker(self) -> Result<Asker<'a>, Response> {
         let Caller { entrance, named, token, carried, agent } = self;
+        if let Some(answer) = outside::asked(entrance, carried) {
+            return Err(answer);
+        }
         let Some(proof) = carried.proof() else { return Err(unknown_ticket(entrance)) };
         Ok(Asker { entrance, named, token, proof, carried, agent })
     }
@@ -83,6 +87,9 @@ impl Asker<'_> {
     /// # Errors
     /// 429.
     pub(super) fn count(&self) -> Result<(), Response> {
+        if self.entrance.is_shadow() {
+            return Ok(());
+        }
         let now_ms = self.entrance.room.now_ms();
         let taken = self.entrance.by_ticket.take(proof_key(self.proof), now_ms);
         taken.map(drop).map_err(|retry_ms| {
@@ -192,6 +199,9 @@ fn refused(entrance: &Entrance, address: IpAddr, answer: impl FnOnce() -> Respon
 /// # Errors
 /// 429.
 pub(super) fn count_address(entrance: &Entrance, address: IpAddr) -> Result<(), Response> {
+    if entrance.is_shadow() {
+        return Ok(());
+    }
     let taken = entrance.by_address.take(entrance.address(address), entrance.room.now_ms());
     taken.map(drop).map_err(|retry_ms| {
         chronicle::limited(entrance, "requests_per_address", Whose::Address(address));

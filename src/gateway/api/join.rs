@@ -14,6 +14,7 @@ use super::asker::{self, Caller, count_address, room};
 use super::error::{bad, put_error, queue_disabled, queue_full, rate_limited, store_unavailable};
 use super::fields::{Fields, id};
 use super::json::Json;
+use super::outside;
 use super::request::{Request, bearer, from_our_page, header, must_be_json, not_from_elsewhere};
 use super::status::{Call, Place, State, last_place};
 use super::turn::{self, Grant, Turn};
@@ -83,6 +84,9 @@ pub(super) async fn join(
         Proven::Nothing => {}
     }
     count_address(entrance, client.address)?;
+    if let Some(answer) = outside::joined(entrance, request, client, &identity) {
+        return Ok(answer);
+    }
     if let Some(wait_ms) = arrival::instead(entrance) {
         return arrive(entrance, client, &wish, &identity, wait_ms);
     }
@@ -174,7 +178,9 @@ async fn shown<'a>(
             let token = token.into();
             return Ok(Proven::Arrival(Caller { entrance, named, token, carried, agent }));
         }
-        Carried::Nothing | Carried::Pass { .. } => return Ok(Proven::Nothing),
+        Carried::Nothing | Carried::Pass { .. } | Carried::Outside { .. } => {
+            return Ok(Proven::Nothing);
+        }
     };
     let verdict = || {
         let (view, now_ms) = (entrance.room.view(), entrance.room.now_ms());

@@ -32,6 +32,7 @@ mod join;
 mod json;
 mod leave;
 mod meters;
+mod outside;
 mod request;
 mod status;
 mod turn;

@@ -55,7 +55,9 @@ pub(super) fn judge(
 
 fn with_store(carried: Carried, named: bool, view: &View, now_ms: u64) -> Verdict {
     match carried {
-        Carried::Nothing | Carried::Provisional { .. } => Verdict::Unknown,
+        Carried::Nothing | Carried::Provisional { .. } | Carried::Outside { .. } => {
+            Verdict::Unknown
+        }
         Carried::Ticket { proof, .. } | Carried::Pass { proof, .. }
             if proof.epoch < view.counts().epoch =>
         {

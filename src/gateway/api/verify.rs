@@ -18,6 +18,7 @@ use crate::gateway::chronicle::{self, Whose};
 use crate::gateway::entrance::{Entrance, proof_key};
 use crate::gateway::head::Client;
 use crate::gateway::live::Live;
+use crate::gateway::rollout::OUTSIDE;
 use crate::line::{Done, Reason};
 use crate::page::reason_code;
 use crate::room::Proof;
@@ -65,6 +66,13 @@ pub(super) async fn verify(
             };
         }
     };
+    if pass.epoch == OUTSIDE {
+        // Whether it still counts is for the percentage to say.
+        return Ok(match pass.num >= entrance.rollout(&entrance.room.view()) {
+            true => good(entrance, &pass, false),
+            false => refusal(entrance, "revoked"),
+        });
+    }
     let proof = Proof { epoch: pass.epoch, number: pass.num };
     // While the line can't be asked the signature is enough.
     if is_news(&entrance.room.view(), proof) && !entrance.room.is_away() {

@@ -134,8 +134,7 @@ impl Head {
             }
         };
         let lines = || response.headers.iter().filter(|line| !is_own(line.name));
-        let hands_out = forward.admission.as_ref().is_some_and(|admission| admission.hand_out);
-        if self.commands || hands_out {
+        if self.commands || forward.hands_out() {
             let changed = self.changed(&response, forward).await?;
             for (name, value) in &changed.headers {
                 put(name.as_str().as_bytes(), value.as_bytes());

@@ -179,6 +179,7 @@ fn room(name: &str) -> settings::Room {
         },
         look: Look { message: Some("Doors at \"nine\"".into()), ..Look::default() },
         webhook_url: None,
+        rollout: 100,
     }
 }
 

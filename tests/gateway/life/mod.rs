@@ -16,3 +16,4 @@ mod ours;
 mod places;
 mod sessions;
 mod traced;
+mod unstopped;
