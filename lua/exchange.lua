@@ -2,11 +2,11 @@
 --
 -- KEYS  state live used seen:0 seen:1 seen:2 inside ended seats express strayed called present releases
 --       joined:0 joined:1 limits:0 limits:1 nodes answers spent overrides audit asked:0 asked:1 history
---       letters due tmp:0 tmp:1
+--       letters due slots hung roster named tmp:0 tmp:1
 --       in this order, each as anteroom:{ROOM}:NAME: one hash tag, so one slot of a cluster
--- ARGV  twelve, see lib/batch.lua: the head, the node, the offer, the lists, the keyed joins, three bitmaps,
---       orders, the node about itself, tags, the report's overrides
--- reply eleven strings, see lib/reply.lua; or { "layout", N } if the keys are of a newer layout than this script
+-- ARGV  thirteen, see lib/batch.lua: the head, the node, the offer, the lists, the keyed joins, three bitmaps,
+--       orders, the node about itself, tags, the report's overrides, names
+-- reply twelve strings, see lib/reply.lua; or { "layout", N } if the keys are of a newer layout than this script
 --       knows: then nothing was touched
 --
 -- Why it is one script: numbers are given once, seats never twice, and every periodic duty is done by
@@ -48,11 +48,11 @@ local function tick(wall_ms)
   return elapsed_ms
 end
 
--- An answer to each of a list, or to each pair of it.
+-- An answer to each of a list, or to each so many of it.
 local function each(list, width, answer)
   local answers = {}
   for i = 1, #list, width do
-    answers[#answers + 1] = answer(list[i], list[i + 1])
+    answers[#answers + 1] = answer(list[i], list[i + 1], list[i + 2], list[i + 3])
   end
   return answers
 end
@@ -68,13 +68,13 @@ local function hear(answers)
   if not stale then
     local numbers = {}
     for _, items in ipairs({ batch.present, batch.leaves, batch.spends, batch.returns, batch.vouched,
-      batch.claims }) do
+      batch.claims, batch.hangups }) do
       for _, n in ipairs(items) do
         numbers[#numbers + 1] = n
       end
     end
-    for _, items in ipairs({ batch.ends, batch.renewals }) do
-      for i = 1, #items, 2 do
+    for width, items in pairs({ [2] = batch.ends, [4] = batch.renewals }) do
+      for i = 1, #items, width do
         numbers[#numbers + 1] = items[i]
       end
     end
@@ -88,7 +88,7 @@ local function hear(answers)
   answers.leaves = list(batch.leaves, 1, session.STALE, session.leave)
   answers.ends = list(batch.ends, 2, session.STALE, session.finish)
   answers.spends = list(batch.spends, 1, session.STALE, spend.spend)
-  answers.renewals = list(batch.renewals, 2, claim.STALE, session.renewal)
+  answers.renewals = list(batch.renewals, 4, claim.STALE, session.renewal)
   answers.returns = list(batch.returns, 1, claim.STALE, function(n)
     return claim.come_back(n, false)
   end)
@@ -100,6 +100,9 @@ local function hear(answers)
     nth = nth + 1
     return claim.claim_and_tell(n, nth)
   end)
+  if not stale then
+    each(batch.hangups, 1, slots.hang_up)
+  end
 end
 
 -- Everything that follows once the line has settings and its memory.
@@ -115,6 +118,7 @@ local function go_on(elapsed_ms, fresh, answers)
   if turned then
     sweep.sweep()
     reply.swept()
+    roster.forget()
   else
     sweep.move_base()
   end
@@ -122,6 +126,7 @@ local function go_on(elapsed_ms, fresh, answers)
   session.forget()
   spend.forget()
   session.expire()
+  slots.leave()
   release.refill(elapsed_ms)
   heal.forget_missing()
   local epoch, steps = line.epoch, budget.next()
@@ -141,6 +146,7 @@ local function go_on(elapsed_ms, fresh, answers)
   end
   release.record()
   express.publish()
+  roster.publish()
   if waited and line.waiting == 0 then
     letters.write('{"emptied":true}')
   end

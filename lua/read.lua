@@ -43,7 +43,7 @@ local function inside(skip, limit)
   for i, member in ipairs(members) do
     local n = number.unpack(member)
     local seat = seats.read(n)
-    found[i] = { n, seat.admitted_ms, seat.issued_ms, seat.expires_ms }
+    found[i] = { n, seat.admitted_ms, seat.issued_ms, seat.expires_ms, seat.slot }
   end
   return found
 end

@@ -152,7 +152,7 @@ impl Room {
 
     /// A pass in force was used, and its seat is to last longer.
     pub async fn renew(&self, proof: Proof, admitted_ms: u64) -> Result<Claimed, Busy> {
-        let renewal = Renewal { number: proof.number, admitted_ms };
+        let renewal = Renewal { number: proof.number, admitted_ms, ..Renewal::default() };
         let asked =
             self.ask_about(proof, Claimed::Stale, |desk, answer| desk.renew(renewal, answer));
         match asked.await {

@@ -299,7 +299,7 @@ mod tests {
     }
 
     fn terms(admitted_ms: u64) -> Terms {
-        Terms { admitted_ms, issued_ms: admitted_ms, expires_ms: admitted_ms + 1_000 }
+        Terms { admitted_ms, issued_ms: admitted_ms, expires_ms: admitted_ms + 1_000, slot: 0 }
     }
 
     #[test]

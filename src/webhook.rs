@@ -145,6 +145,7 @@ fn body(entrance: &Entrance, letter: &Letter) -> Option<Value> {
             admitted_ms: number("admitted_ms")?,
             issued_ms: number("issued_ms")?,
             expires_ms: number("expires_ms")?,
+            slot: number("slot").unwrap_or(0),
         };
         let identity: Identity = serde_json::from_value(said["tag"].clone()).unwrap_or_default();
         json!({

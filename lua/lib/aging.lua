@@ -49,6 +49,8 @@ function aging.age(map, lifetime_ms)
   if line.clock_ms - line[map.name .. '_since_ms'] < lifetime_ms then
     return
   end
+  aging.flush(map) -- What was written before is of the generation before.
+  map.known, map.aged = {}, {}
   local _, old = keys(map)
   call('UNLINK', old)
   line[map.name .. '_young'] = 1 - line[map.name .. '_young']

@@ -5,14 +5,15 @@
 --   ARGV[1]  msgpack, whole numbers: layout, wall_ms, run (0 0: the server's own), sequence, epoch,
 --            known: epoch, issued, released, lapsed, taken; have: run, bits, express, ended, settings;
 --            report (0 none, 1 there is one, 2 and it says paused); the first places of the next two and
---            of ARGV[6]; how many letters the node would deliver
+--            of ARGV[6]; how many letters the node would deliver; have: roster
 --   ARGV[2]  the node, 16 bytes
 --   ARGV[3]  the offer: empty; or its version in 20 digits and the settings as JSON; or "!" and what is
 --            wrong with them
 --   ARGV[4]  msgpack, lists of whole numbers, pairs one after the other: marks, present, leaves,
---            ends (number, why), renewals (number, admitted_ms), returns, vouched, claims,
+--            ends (number, why), renewals (number, admitted_ms, slot, extend), returns, vouched, claims,
 --            commands (kind, count), joins (how many, or -1: the next of ARGV[5]),
---            of the report: express (number, place), called, ended (number, why); spends; sent letters; figures
+--            of the report: express (number, place), called, ended (number, why); spends; sent letters; figures;
+--            hang-ups
 --   ARGV[5]  keyed joins: a byte that says which keys follow (1 once, 2 idempotency, 4 address,
 --            8 device, 16 user, 32 proof), then 16 bytes each
 --   ARGV[6]  marks beyond those above, as bits: the highest bit of the first byte is the first place
@@ -23,6 +24,8 @@
 --   ARGV[10] what the node says about itself; empty is nothing
 --   ARGV[11] JSON: a list of whose (of claims, then of joins, from 0) and the tag; empty is none
 --   ARGV[12] JSON: the report's overrides: their serial, and a list of name, value and when it ends; empty is none
+--   ARGV[13] JSON: names of keyed joins (which of them, from 1; name; the same folded), and of the report (number, name,
+--            folded); empty is none
 
 local KEYED = { 'once', 'idempotency', 'address', 'device', 'user', 'proof' }
 
@@ -81,13 +84,19 @@ function batch.read()
   batch.known =
     { epoch = head[6], issued = head[7], released = head[8], lapsed = head[9], taken = head[10] }
   batch.have =
-    { run = head[11], bits = head[12], express = head[13], ended = head[14], settings = head[15] }
+    { run = head[11], bits = head[12], express = head[13], ended = head[14], settings = head[15],
+      roster = head[21] }
   batch.node, batch.offer, batch.keyed = ARGV[2], offer(ARGV[3]), keyed(ARGV[5])
   batch.marks, batch.present, batch.leaves, batch.ends = lists[1], lists[2], lists[3], lists[4]
   batch.renewals, batch.returns, batch.vouched = lists[5], lists[6], lists[7]
   batch.claims, batch.commands, batch.joins, batch.spends = lists[8], lists[9], lists[10], lists[14]
   batch.sent, batch.figures, batch.wants = lists[15], lists[16], head[20]
   batch.slips, batch.about, batch.tags = slips(ARGV[9]), ARGV[10], tags(ARGV[11])
+  batch.hangups = lists[17]
+  local names = ARGV[13] ~= '' and cjson.decode(ARGV[13]) or { {}, {} }
+  for _, one in ipairs(names[1]) do
+    batch.keyed[one[1]].name = { one[2], one[3] }
+  end
   batch.mark_bits, batch.mark_from = ARGV[6], head[17]
   if head[16] > 0 then
     batch.report = {
@@ -100,6 +109,7 @@ function batch.read()
       called = lists[12],
       ended = lists[13],
       overrides = ARGV[12] ~= '' and cjson.decode(ARGV[12]) or nil,
+      names = names[2],
     }
   end
 end

@@ -1,11 +1,11 @@
 -- A visitor shows up: seen, back, or wanting in.
 --
 -- Owns what a sign of life does to a place. Touches keys only through bits and scores. What becomes of
--- somebody is a code, or the terms of a pass: { admitted_ms, issued_ms, expires_ms }.
+-- somebody is a code, or the terms of a pass: { admitted_ms, issued_ms, expires_ms, slot }.
 
 claim.WAITING, claim.ADMITTED, claim.UNKNOWN, claim.STALE = 0, 1, 2, 3
-claim.OVER_PASSED, claim.OVER_USED, claim.OVER_ENDED = 4, 5, 5 -- + why: 6 to 10
-claim.INSIDE = 11 -- and the terms
+claim.OVER_PASSED, claim.OVER_USED, claim.OVER_ENDED = 4, 5, 5 -- + why: 6 to 11
+claim.INSIDE = 20 -- and the terms
 
 -- An ordinary visitor is here, if the line did not know.
 local function appear(place)
@@ -157,7 +157,9 @@ function claim.enter_joins(joins)
   local left = budget.next()
   for nth, joined in ipairs(joins) do
     if joined.first then
-      local last = min(joined.first + joined.count - 1, line.released, joined.first + left - 1)
+      -- They have one answer, and a slot is one person's: the rest of a run claims.
+      local people = #config.slots > 0 and 1 or joined.count
+      local last = min(joined.first + people - 1, line.released, joined.first + left - 1)
       local numbers = {}
       for n = joined.first, last do
         numbers[#numbers + 1] = n

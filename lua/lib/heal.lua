@@ -121,6 +121,7 @@ local function merge(report, known)
   for i = 1, #report.ended, 2 do
     session.merge(report.ended[i], report.ended[i + 1])
   end
+  roster.merge(report.names)
   if report.paused then
     line.paused = 1
   end

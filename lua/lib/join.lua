@@ -12,7 +12,7 @@ local FIRST, AT, WINDOW, SLOT = '>BI6I6', '>I6', '>I6I4I4', '>BI4'
 local KEPT = { 'idempotency', 'proof', 'user' } -- in the order of their flags
 local SUBJECTS = { address = 0, device = 1, user = 2 }
 
-join.FULL, join.CLOSED, join.LIMITED = 2, 3, 4
+join.FULL, join.CLOSED, join.LIMITED, join.NAME_TAKEN = 2, 3, 4, 5
 
 -- What is kept about the join that gave a key its number.
 local function read(value)
@@ -177,6 +177,9 @@ local function join_keyed(keyed, space)
   local first = value and read(value)
   local known = first and not is_over(first)
   local refused = not known and refusal(space)
+  if not known and not refused and keyed.name and roster.refused(keyed.name[2]) then
+    refused = { code = join.NAME_TAKEN }
+  end
   -- Before it is counted: strangers must not fill a table.
   refused = refused or count_attempt(keyed, first)
   if refused then
@@ -190,7 +193,22 @@ local function join_keyed(keyed, space)
     remember(keyed, joined.first)
     joined.once = true
   end
+  if keyed.name then
+    roster.give(joined.first, keyed.name)
+  end
   return joined
+end
+
+-- Somebody was sent to the end of the line: a number there, found again by the one they had.
+function join.requeued(from)
+  local joined = give(1, max(sweep.PLACES_MAX - (line.issued - line.lapsed), 0))
+  if not joined.first then
+    return
+  end
+  local once = 'requeued' .. struct.pack('>I8', from)
+  aging.get(line.joined, once)
+  aging.put(line.joined, once, struct.pack(FIRST, 1, joined.first, line.wall_ms))
+  roster.move(from, joined.first)
 end
 
 -- Reads at once what the batch's newcomers will be judged by.

@@ -41,7 +41,7 @@ function letters.entered(n, terms, tag)
     local text = number.text
     letters.write('{"entered":' .. text(n) .. ',"epoch":' .. text(line.epoch)
       .. ',"admitted_ms":' .. text(terms[1]) .. ',"issued_ms":' .. text(terms[2])
-      .. ',"expires_ms":' .. text(terms[3]) .. ',"tag":' .. (tag or '{}') .. '}')
+      .. ',"expires_ms":' .. text(terms[3]) .. ',"slot":' .. text(terms[4]) .. ',"tag":' .. (tag or '{}') .. '}')
   end
 end
 

@@ -116,7 +116,31 @@ local function pause(paused)
   return '{"from":' .. from .. ',"to":' .. to .. '}'
 end
 
--- Kinds: 1 release, 2 pause, 3 resume, 4 reset, 5 revoke, 6 set, 7 repair. The answer, and what came of it as JSON.
+-- Orders that end somebody's session, by kind: how, and the word for it.
+local ENDS = {
+  [5] = { session.REVOKED, 'revoked' },
+  [8] = { session.COMPLETED, 'completed' },
+  [10] = { session.REQUEUED, 'requeued' },
+}
+
+local function about(slip, word, done)
+  return '{"number":' .. slip.number .. ',"' .. word .. '":' .. (done and 'true' or 'false') .. '}'
+end
+
+-- Keeps a seat for an idle time more.
+local function extend(n, slip)
+  local answer = { 0 }
+  if batch.epoch ~= line.epoch then
+    answer = { 2, session.STALE }
+  elseif not state.given(n) then
+    answer = { 2, session.UNKNOWN }
+  elseif not session.keep_longer(n) then
+    answer = { 2, session.ALREADY }
+  end
+  return answer, about(slip, 'extended', answer[1] == 0)
+end
+
+-- Kinds: 1 release, 2 pause, 3 resume, 4 reset, 5 revoke, 6 set, 7 repair, 8 complete, 9 extend, 10 requeue. The answer, and what came of it as JSON.
 local function perform(kind, count, slip)
   local text = number.text
   if kind == 1 then
@@ -129,13 +153,14 @@ local function perform(kind, count, slip)
     local from = line.epoch
     state.begin_epoch(max(from + 1, number.div(line.wall_ms, 1000)))
     return { 0 }, '{"from":' .. text(from) .. ',"to":' .. text(line.epoch) .. '}'
-  elseif kind == 5 then
+  elseif ENDS[kind] then
     local done = session.STALE
     if batch.epoch == line.epoch then
-      done = session.finish(count, session.REVOKED)
+      done = session.finish(count, ENDS[kind][1])
     end
-    return { 2, done }, '{"number":' .. slip.number .. ',"revoked":'
-      .. (done == session.FREED and 'true' or 'false') .. '}'
+    return { 2, done }, about(slip, ENDS[kind][2], done == session.FREED)
+  elseif kind == 9 then
+    return extend(count, slip)
   elseif kind == 6 then
     return { 0 }, change(slip.set)
   end

@@ -7,12 +7,13 @@
 --   number    whole numbers as bytes and as text
 --   bits      bitmaps indexed by place                        live, used, seen:0 .. seen:2, tmp:0, tmp:1
 --   scores    sorted sets of numbers                          inside, ended, express, strayed, called, present,
---                                                             spent
+--                                                             spent, hung
 --   aging     hashes that forget by generations               joined:0, joined:1, limits:0, limits:1, asked:0, asked:1
 --   state     the counters and clocks                         state
 --   settings  what an operator has set
 --   budget    how much an exchange does beside its batch
 --   batch     what the node says: ARGV, read
+--   slots     seats with names, and who hung up               slots, hung
 --   seats     the times of seats                              seats
 --   session   those inside, and how that ends
 --   spend     passes that are good once
@@ -21,6 +22,7 @@
 --   shadow    what would have happened
 --   sweep     time passes, the silent are skipped
 --   claim     a visitor shows up
+--   roster    what visitors are called                        roster, named
 --   join      newcomers
 --   heal      what a line does that has lost something
 --   orders    what operators ordered                          overrides, audit, asked:0, asked:1
@@ -35,12 +37,14 @@ local number, bits, scores, aging, state, settings, batch = {}, {}, {}, {}, {}, 
 local seats, session, spend, express, release, sweep = {}, {}, {}, {}, {}, {}
 local claim, join, heal, reply, budget = {}, {}, {}, {}, {}
 local orders, letters, history, shadow = {}, {}, {}, {}
+local slots, roster = {}, {}
 
 -- The keys of a room, in the order of KEYS.
 local NAMES = {
   'state', 'live', 'used', 'seen:0', 'seen:1', 'seen:2', 'inside', 'ended', 'seats', 'express', 'strayed',
   'called', 'present', 'releases', 'joined:0', 'joined:1', 'limits:0', 'limits:1', 'nodes', 'answers',
-  'spent', 'overrides', 'audit', 'asked:0', 'asked:1', 'history', 'letters', 'due', 'tmp:0', 'tmp:1',
+  'spent', 'overrides', 'audit', 'asked:0', 'asked:1', 'history', 'letters', 'due', 'slots', 'hung', 'roster',
+  'named', 'tmp:0', 'tmp:1',
 }
 
 -- From a key's short name to its full one, as KEYS brought it.

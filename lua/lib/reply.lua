@@ -7,7 +7,8 @@
 --       left_ms, run, wall_ms; epoch, clock_ms, issued, released, lapsed, waiting, admitted, inside, missing,
 --       paused, turns, turns_1m, turns_10m, turns_since_ms, entered, completed, no_shows, dropped,
 --       last_entry_ms, nodes, swept_by in six, six and four bytes, swept_ms, backlog, letters, letters_lost, shadow_waiting; then
---       bits version, from, head version and serial of the settings: 0 0 0 0 for what is not newer than the node has
+--       bits version, from, head version, serial of the settings and version of the roster: 0 for what is not newer than
+--       the node has
 --   [2] msgpack: { what became of the offer, { whole numbers } }; the numbers are, for leaves, ends, renewals,
 --       returns, vouched, claims, commands, joins and spends, how many there are and then each, see below
 --   [3] endings after the last one the node has: number and 8 x serial + why
@@ -15,18 +16,20 @@
 --   [6] express, [7] strayed: number and place. [8] called: number and when
 --   [9] the settings of the file as JSON. [10] msgpack: the overrides' serial, and a list of name, value, until_ms
 --   [11] msgpack: letters for the node to deliver, a list of serial, at_ms, text
+--   [12] msgpack: the roster, a list of number, whether inside, slot, name
 --
 -- [3] and [6] to [8] are six bytes of a number and a score in digits, between spaces.
 --
 --   leave, end, spend          0 freed, 1 already, 2 unknown, 3 stale
 --   renewal, return, vouched,  0 waiting, 1 admitted, 2 unknown, 3 stale, 4 passed, 5 used, 5 + why ended,
---     claim                    11 inside and admitted_ms, issued_ms, expires_ms
+--     claim                    20 inside and admitted_ms, issued_ms, expires_ms, slot
 --   command                    0 done, 1 released and count, from express, after, upto, how many are named and each,
 --                              2 ended and as to an end, 3 conflict, 4 repaired and how many
 --   join                       0 given and epoch, first, count, entered, joined_ms, and 0, or 1 and terms
 --                              1 already and epoch, number, joined_ms, proven, standing
---                              2 full, 3 closed, 4 limited and subject (0 address, 1 device, 2 user), retry_ms
---   why                        1 completed, 2 left, 3 revoked, 4 idle, 5 capped
+--                              2 full, 3 closed, 4 limited and subject (0 address, 1 device, 2 user), retry_ms,
+--                              5 the name is taken
+--   why                        1 completed, 2 left, 3 revoked, 4 idle, 5 capped, 6 requeued
 --   standing                   0 unknown, 1 waiting, 2 away, 3 admitted, 4 active, 5 completed, 6 passed,
 --                              7 used, 7 + why ended
 
@@ -152,7 +155,7 @@ end
 local function update(told)
   local have = batch.have
   if have.run ~= line.run then
-    have = { bits = 0, express = 0, ended = 0, settings = 0 }
+    have = { bits = 0, express = 0, ended = 0, settings = 0, roster = 0 }
   end
   local version, from, head, serial = 0, 0, 0, 0
   if have.ended < line.ended_serial then
@@ -172,12 +175,16 @@ local function update(told)
   if config and have.settings ~= line.serial then
     serial, told[9], told[10] = line.serial, line.settings, orders.told()
   end
-  return { version, from, head, serial }
+  local named = 0
+  if have.roster ~= line.roster_version then
+    named, told[12] = line.roster_version, roster.told()
+  end
+  return { version, from, head, serial, named }
 end
 
 -- The whole reply. `last`: the node's last sequence, if the line went through the exchange.
 function reply.reply(taken, left_ms, answers, last)
-  local told = { '', '', '', '', '', '', '', '', '', '', '' }
+  local told = { '', '', '', '', '', '', '', '', '', '', '', '' }
   if last then
     taken, told[2] = remember(answers, last)
     told[11] = cmsgpack.pack(letters.hand_out(batch.wants))

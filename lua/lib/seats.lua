@@ -1,6 +1,6 @@
 -- Seats in use, and those of sessions that are over: their times, in a hash of buckets.
 --
--- Owns seats. Knows nothing of what the times mean: session does. A field is number / 32; its value are the
+-- Owns seats. A seat's slot is beside it, see slots. Knows nothing of what the times mean: session does. A field is number / 32; its value are the
 -- seats of those of its numbers that have one or had one, first a byte of each, then 30 bytes of each in the
 -- same order:
 --
@@ -56,6 +56,7 @@ function seats.read(n)
     admitted_ms = admitted_ms,
     issued_ms = issued_ms,
     expires_ms = expires_ms,
+    slot = slots.of(n),
   }
 end
 
@@ -71,12 +72,14 @@ end
 
 -- Keeps a seat that ended at a time, or is in use: 0.
 function seats.write(n, seat, at_ms)
+  slots.write(n, seat.slot)
   put(n, struct.pack(
     SHAPE, at_ms, seat.entered_ms, seat.admitted_ms, seat.issued_ms, seat.expires_ms))
 end
 
 -- Forgets a seat.
 function seats.remove(n)
+  slots.write(n, 0)
   put(n, false)
 end
 
@@ -118,5 +121,6 @@ end
 -- Nobody is inside, nobody was.
 function seats.wipe()
   call('UNLINK', key.seats)
+  slots.wipe()
   buckets, changes = {}, {}
 end

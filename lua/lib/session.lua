@@ -5,6 +5,7 @@
 -- clock; a seat is free only when both are over.
 
 session.COMPLETED, session.LEFT, session.REVOKED, session.IDLE, session.CAPPED = 1, 2, 3, 4, 5
+session.REQUEUED = 6
 
 -- The seat of somebody inside, or nil.
 function session.seat(n)
@@ -18,10 +19,18 @@ function session.ending(n)
 end
 
 local function terms(seat)
-  return { seat.admitted_ms, seat.issued_ms, seat.expires_ms }
+  return { seat.admitted_ms, seat.issued_ms, seat.expires_ms, seat.slot }
 end
 
 local function sit(n, seat, until_ms)
+  local inside = scores.get(line.inside, n)
+  if not inside or slots.of(n) ~= seat.slot then
+    roster.moved(n)
+  end
+  if inside then
+    slots.stand_up(n)
+  end
+  slots.sit(n, seat.slot)
   scores.remove(line.ended, n)
   seats.write(n, seat, 0)
   scores.insert(line.inside, n, until_ms)
@@ -29,6 +38,10 @@ end
 
 -- Ends a session, or ends it otherwise than it had ended.
 function session.close(n, seat, why)
+  roster.moved(n)
+  if scores.get(line.inside, n) then
+    slots.stand_up(n)
+  end
   scores.remove(line.inside, n)
   line.ended_serial = line.ended_serial + 1
   scores.insert(line.ended, n, line.ended_serial * 8 + why)
@@ -43,6 +56,7 @@ function session.close_unknown(n, why)
     admitted_ms = line.wall_ms,
     issued_ms = line.wall_ms,
     expires_ms = line.wall_ms + settings.session_ms(),
+    slot = 0,
   }, why)
 end
 
@@ -57,15 +71,16 @@ function session.enter(n, comes_back)
     admitted_ms = line.wall_ms,
     issued_ms = line.wall_ms,
     expires_ms = line.wall_ms + span_ms,
+    slot = slots.choose(n, 0),
   }
   line.entered, line.last_entry_ms = line.entered + 1, line.wall_ms
   sit(n, seat, line.clock_ms + span_ms)
   return terms(seat)
 end
 
--- Until when activity now keeps a seat; nil if `session_max` is over.
-local function renewed_until_ms(entered_ms)
-  local until_ms = line.clock_ms + config.idle_ms
+-- Until when activity now keeps a seat, or so many idle times; nil if `session_max` is over.
+local function renewed_until_ms(entered_ms, times)
+  local until_ms = line.clock_ms + times * config.idle_ms
   if not config.session_max_ms then
     return until_ms
   end
@@ -76,12 +91,13 @@ local function renewed_until_ms(entered_ms)
 end
 
 -- Extends a seat, or gives one back; never shortens what a pass in the world already says.
-local function extend(n, seat)
-  local until_ms = renewed_until_ms(seat.entered_ms)
+local function extend(n, seat, times)
+  local until_ms = renewed_until_ms(seat.entered_ms, times)
   if not until_ms then
     return session.close(n, seat, session.CAPPED)
   end
   until_ms = max(until_ms, scores.get(line.inside, n) or 0)
+  seat.slot = slots.choose(n, seat.slot)
   seat.issued_ms = line.wall_ms
   seat.expires_ms = max(seat.expires_ms, line.wall_ms + max(until_ms - line.clock_ms, 0))
   sit(n, seat, until_ms)
@@ -90,10 +106,13 @@ end
 
 -- Somebody inside asks again: the same terms, byte for byte, unless the pass has run out.
 function session.claim_again(n, seat)
+  if line.hung.size > 0 then
+    scores.remove(line.hung, n)
+  end
   if seat.expires_ms > line.wall_ms then
     return terms(seat)
   end
-  return extend(n, seat)
+  return extend(n, seat, 1)
 end
 
 -- Somebody whose session is over asks again: an idle one resumes while there is a seat.
@@ -102,9 +121,9 @@ function session.resume(n, why)
     local seat = seats.read(n)
     if seat.at_ms + config.idle_ms > line.clock_ms
       and state.free_seats() > 0
-      and renewed_until_ms(seat.entered_ms)
+      and renewed_until_ms(seat.entered_ms, 1)
     then
-      return extend(n, seat)
+      return extend(n, seat, 1)
     end
   end
   return claim.OVER_ENDED + why
@@ -120,13 +139,13 @@ local function find_missing(n)
 end
 
 -- A pass in force was used.
-function session.renewal(n, admitted_ms)
+function session.renewal(n, admitted_ms, slot, extends)
   if not state.given(n) then
     return claim.UNKNOWN
   end
-  local seat = session.seat(n)
+  local seat, times = session.seat(n), 1 + extends
   if seat then
-    return extend(n, seat)
+    return extend(n, seat, times)
   end
   local why = session.ending(n)
   if why then
@@ -139,7 +158,14 @@ function session.renewal(n, admitted_ms)
     admitted_ms = admitted_ms,
     issued_ms = line.wall_ms,
     expires_ms = 0,
-  })
+    slot = slot,
+  }, times)
+end
+
+-- An operator keeps somebody's seat for an idle time more; whether there was one.
+function session.keep_longer(n)
+  local seat = session.seat(n)
+  return seat ~= nil and type(extend(n, seat, 2)) == 'table'
 end
 
 -- What became of a leave or an end.
@@ -155,6 +181,9 @@ function session.finish(n, why)
   if seat then
     line.completed = line.completed + completed
     session.close(n, seat, why)
+    if why == session.REQUEUED then
+      join.requeued(n)
+    end
     return session.FREED
   end
   local ending = session.ending(n)
@@ -168,7 +197,7 @@ function session.finish(n, why)
   line.completed = line.completed + completed
   local standing = state.standing(n)
   local in_line = standing == state.WAITING or standing == state.AWAY or standing == state.ADMITTED
-  if in_line and (why == session.REVOKED or why == session.LEFT) then
+  if in_line and (why == session.REVOKED or why == session.LEFT or why == session.REQUEUED) then
     -- Of somebody in the line this takes the place; a turn that had come is owed.
     if claim.take_out(n) then
       release.owe(1)
@@ -178,6 +207,9 @@ function session.finish(n, why)
     find_missing(n) -- Otherwise there was a session, and the line has lost it.
   end
   session.close_unknown(n, why)
+  if in_line and why == session.REQUEUED then
+    join.requeued(n)
+  end
   return in_line and session.FREED or session.ALREADY
 end
 
@@ -235,7 +267,7 @@ function session.expire()
     if seat.expires_ms > line.wall_ms then
       scores.insert(line.inside, n, line.clock_ms + seat.expires_ms - line.wall_ms)
     else
-      local capped = not renewed_until_ms(seat.entered_ms)
+      local capped = not renewed_until_ms(seat.entered_ms, 1)
       session.close(n, seat, capped and session.CAPPED or session.IDLE)
     end
   end

@@ -4,7 +4,7 @@
 -- range. Touches no key.
 
 -- The defaults, for a line that has no settings yet and must know how long a pass may last.
-settings.DEFAULT = [[{"mode":"auto","pace":null,"max_active":null,"max_waiting":100000,"claim_window_ms":120000,"session_idle_ms":300000,"session_max_ms":1800000,"session_first_ms":30000,"heartbeat_timeout_ms":150000,"on_absence":"keep","ticket_max_ms":86400000,"join_limits":[],"webhooks":false}]]
+settings.DEFAULT = [[{"mode":"auto","pace":null,"max_active":null,"max_waiting":100000,"claim_window_ms":120000,"session_idle_ms":300000,"session_max_ms":1800000,"session_first_ms":30000,"heartbeat_timeout_ms":150000,"on_absence":"keep","ticket_max_ms":86400000,"join_limits":[],"webhooks":false,"slots":[],"slot_grace_ms":10000,"roster":false}]]
 
 -- What operators may set otherwise.
 local OF_THE_LINE = {
@@ -52,6 +52,12 @@ function settings.read(text, overrides)
     if value == cjson.null then
       read[name] = nil
     end
+  end
+  -- A layout before had none of these.
+  read.slots, read.slot_grace_ms = read.slots or {}, read.slot_grace_ms or 10000
+  read.seats = read.max_active
+  if #read.slots > 0 then
+    read.seats = min(read.max_active or #read.slots, #read.slots)
   end
   read.pace = pace(read.pace)
   read.claim_window_ms = read.pace and read.pace.window_ms or read.claim_window_ms

@@ -26,6 +26,8 @@ local NUMBERS = {
   'shadow', -- 1: is reckoned
   'shadow_waiting', 'shadow_inside', 'shadow_freed', 'shadow_seats', 'shadow_entered',
   'shadow_arrived', 'shadow_delayed', 'shadow_refused', 'shadow_turns', 'shadow_peak', 'shadow_waited_ms',
+  'slotted', -- in the hash slots
+  'names', 'roster_version', 'roster_changed', 'roster_published_ms',
 }
 local TEXTS = { 'version', 'settings', 'swept_by', 'figures' } -- 20 digits; JSON; a node; packed
 
@@ -39,7 +41,7 @@ end
 
 -- The sets and bitmaps that an epoch's end empties.
 local BITMAPS = { 'live', 'used', 'tmp:0', 'tmp:1' }
-local SETS = { 'inside', 'ended', 'express', 'strayed', 'called', 'present', 'spent' }
+local SETS = { 'inside', 'ended', 'express', 'strayed', 'called', 'present', 'spent', 'hung' }
 
 -- Reads the layout: 0 if there is no line.
 function state.layout()
@@ -117,6 +119,7 @@ function state.begin_epoch(epoch)
     scores.wipe(line[name])
   end
   seats.wipe()
+  roster.wipe()
   release.wipe()
   aging.wipe(line.joined)
   line.epoch, line.opened_ms, line.period_began_ms = epoch, line.clock_ms, line.clock_ms
@@ -137,11 +140,14 @@ end
 
 -- Seats that nobody holds, is admitted to, or is missing from.
 function state.free_seats()
-  if not config.max_active or config.stops_nobody then
+  if not config.seats or config.stops_nobody then
     return math.huge
   end
+  if #config.slots > 0 and line.missing > 0 then
+    return 0 -- Whose names are theirs is not known.
+  end
   local taken = line.inside.size + state.admitted() + line.missing
-  return max(config.max_active - taken, 0)
+  return max(config.seats - taken, 0)
 end
 
 -- Whether such a number was ever given.

@@ -181,5 +181,6 @@ pub(super) fn ending(why: Ending) -> &'static str {
         Ending::Revoked => "revoked",
         Ending::Idle => "idle",
         Ending::Capped => "capped",
+        Ending::Requeued => "requeued",
     }
 }

@@ -17,6 +17,7 @@ mod pattern;
 mod redis;
 mod room;
 mod secret;
+mod slots;
 mod store;
 mod webhooks;
 

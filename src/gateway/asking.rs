@@ -153,7 +153,9 @@ impl Asking {
             // The place of a device is not shown to whoever only names it.
             Ok(Joined::Already { .. }) => self.notice(Notice::Refused),
             Ok(Joined::Refused(Refusal::Full)) => self.notice(Notice::Full),
-            Ok(Joined::Refused(Refusal::Closed)) => self.notice(Notice::Closed),
+            Ok(Joined::Refused(Refusal::Closed | Refusal::NameTaken)) => {
+                self.notice(Notice::Closed)
+            }
             Ok(Joined::Refused(Refusal::Limited { retry_ms, subject })) => {
                 let whose = match (subject, &self.user) {
                     (Subject::User, Some(user)) => Whose::Named(user),

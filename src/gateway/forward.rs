@@ -440,6 +440,7 @@ impl Admission {
                 admitted_ms: self.admitted_ms,
                 issued_ms: now_ms,
                 expires_ms: now_ms + AFTERGLOW_MS,
+                slot: 0,
             };
             (self.hand_out, self.renew) = (true, false);
             self.token = entrance.pass(proof, &terms, &self.identity);

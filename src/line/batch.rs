@@ -17,6 +17,7 @@ pub use order::*;
 
 use super::history::FIGURES;
 use super::orders::Overrides;
+use super::roster::is_name;
 use super::settings::{OutOfRange, Settings, Subject};
 use super::view::Update;
 
@@ -93,6 +94,9 @@ pub struct Batch {
     /// What the node says about itself, as JSON: when it starts, and now and then.
     #[serde(default)]
     pub about: Option<String>,
+    /// Whose last connection on this node has closed, in a room with slots.
+    #[serde(default)]
+    pub hangups: Vec<Number>,
 }
 
 /// The highest a node has seen, in its view or on any signature it verified.
@@ -130,12 +134,15 @@ pub struct Report {
     /// What operators have set, and how often they have; with the first part.
     #[serde(default)]
     pub overrides: Overrides,
+    /// The names of those who wait or are inside.
+    #[serde(default)]
+    pub names: Vec<(Number, String)>,
 }
 
 impl Report {
     /// What is in it but for ranges.
     pub fn items(&self) -> usize {
-        self.express.len() + self.called.len() + self.ended.len()
+        self.express.len() + self.called.len() + self.ended.len() + self.names.len()
     }
 
     /// The same in parts that a batch may carry, one each: the ranges first and alone, since a long line's take as long as the most
@@ -150,6 +157,7 @@ impl Report {
                 called: window(&self.called, &mut skip, &mut room),
                 express: window(&self.express, &mut skip, &mut room),
                 ended: window(&self.ended, &mut skip, &mut room),
+                names: window(&self.names, &mut skip, &mut room),
                 paused,
                 ..Report::default()
             }
@@ -180,6 +188,9 @@ pub struct Have {
     pub ended: u64,
     /// Of the settings.
     pub settings: u64,
+    /// Of the roster.
+    #[serde(default)]
+    pub roster: u64,
 }
 
 /// Settings from a node's file.
@@ -214,15 +225,23 @@ pub enum Ending {
     Idle,
     /// `session_max` is over.
     Capped,
+    /// The origin or an operator sent the visitor to the end of the line.
+    Requeued,
 }
 
 /// A pass in force that was used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Renewal {
     /// Whose.
     pub number: Number,
     /// When the pass says its visitor was admitted: lets a line that lost the seat take it back.
     pub admitted_ms: u64,
+    /// The slot on the pass, counted from 1: it comes back with the seat. 0: none.
+    #[serde(default)]
+    pub slot: u64,
+    /// By the origin's word: for one idle time more than activity is worth.
+    #[serde(default)]
+    pub extend: bool,
 }
 
 /// One arrival, or a run of them that need nothing but numbers.
@@ -256,6 +275,9 @@ pub struct Keyed {
     pub device: Option<Key>,
     /// Counted; and a repeated join proves nothing unless it has the first one's.
     pub user: Option<Key>,
+    /// As whom the roster shows them.
+    #[serde(default)]
+    pub name: Option<String>,
 }
 
 /// What the line made of a batch.
@@ -356,8 +378,8 @@ pub enum Claimed {
     Stale,
 }
 
-/// The times of a pass.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// The times of a pass, and its slot.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Terms {
     /// When the visitor entered.
     pub admitted_ms: u64,
@@ -365,6 +387,9 @@ pub struct Terms {
     pub issued_ms: u64,
     /// Until when it is good.
     pub expires_ms: u64,
+    /// Which of [`Settings::slots`] it is, counted from 1; 0: none.
+    #[serde(default)]
+    pub slot: u64,
 }
 
 /// Why a number can do nothing any more.
@@ -468,6 +493,8 @@ pub enum Refusal {
         /// The next one is taken after so long.
         retry_ms: u64,
     },
+    /// Somebody who waits or is inside has this name.
+    NameTaken,
 }
 
 /// The counters of a line.
@@ -603,7 +630,7 @@ impl Batch {
         let lists = [&self.present, &self.leaves, &self.returns, &self.vouched, &self.claims];
         let numbers: usize = lists.iter().map(|list| list.len()).sum();
         let others = self.ends.len() + self.spends.len() + self.renewals.len();
-        numbers + keyed + self.commands.len() + others + self.sent.len()
+        numbers + keyed + self.commands.len() + others + self.sent.len() + self.hangups.len()
     }
 
     /// What a letter says about one of the claims, or of the joins after them.
@@ -646,6 +673,14 @@ impl Batch {
         let tags = self.tags.len() <= MAX_ITEMS && !self.tags.iter().any(|(_, tag)| long(tag));
         hold("tags", tags)?;
         hold("words about itself", !self.about.as_deref().is_some_and(long))?;
+        let unfit = |join: &Join| match join {
+            Join::Keyed(Keyed { name: Some(name), .. }) => !is_name(name),
+            _ => false,
+        };
+        let reported = self.known.report.iter().flat_map(|report| &report.names);
+        let names =
+            !self.joins.iter().any(unfit) && reported.clone().all(|(_, name)| is_name(name));
+        hold("names", names)?;
         let few = self.figures.iter().all(|figure| *figure < EXACT / 4_096);
         hold("figures", self.figures.is_empty() || self.figures.len() == FIGURES && few)
     }

@@ -26,6 +26,8 @@ impl Line {
     /// 8. Whoever is inside, ended or of the head is not live: one standing a number.
     /// 9. Nothing in the tables was never given.
     /// 10. The bucket is no fuller than its depth, a batch's by the half it may pay back.
+    /// 11. Every slot is held by whoever sits in it, and whoever hung up is inside.
+    /// 12. No two have the same name.
     pub fn check_invariants(&self) -> Result<(), Broken> {
         let (base, lapsed, released, issued) = (self.base, self.lapsed, self.released, self.issued);
         let hold = |number: u32, holds: bool, what: &dyn Fn() -> String| {
@@ -65,6 +67,8 @@ impl Line {
         let unknown = tables().chain(self.spent.numbers()).find(|number| !self.given(*number));
         hold(9, unknown.is_none(), &|| format!("{unknown:?} was never given, issued {issued}"))?;
         let (credit, depth) = (self.bucket.credit, self.bucket_depth());
-        hold(10, credit <= depth, &|| format!("credit {credit} in a bucket of {depth}"))
+        hold(10, credit <= depth, &|| format!("credit {credit} in a bucket of {depth}"))?;
+        hold(11, self.sessions.slots_consistent(), &|| "the tables of slots disagree".to_owned())?;
+        hold(12, self.roster.consistent(), &|| "the tables of names disagree".to_owned())
     }
 }

@@ -132,7 +132,9 @@ impl Line {
             let Joined::Given { first, count, entered, terms, .. } = joined else {
                 continue;
             };
-            let end = (*first + u64::from(*count)).min(self.released + 1);
+            // They have one answer, and a slot is one person's: the rest of a run claims.
+            let people = if self.settings().slots.is_empty() { *count } else { 1.min(*count) };
+            let end = (*first + u64::from(people)).min(self.released + 1);
             for number in (*first..end).take(left) {
                 self.take_out(number);
                 self.used.set(number);

@@ -172,6 +172,9 @@ impl Line {
         for (number, why) in &report.ended {
             self.merge_ending(*number, *why);
         }
+        for (number, name) in &report.names {
+            self.merge_name(*number, name);
+        }
         self.paused |= report.paused;
         self.merge_overrides(&report.overrides);
     }
@@ -188,7 +191,7 @@ impl Line {
             return;
         }
         match seat.or(self.sessions.ended_seat(number)) {
-            Some(seat) => self.sessions.close(number, seat, why, self.clock_ms),
+            Some(seat) => self.shut(number, seat, why),
             None => {
                 self.take_out(number);
                 self.used.set(number);

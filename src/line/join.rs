@@ -28,6 +28,13 @@ pub(super) struct FirstJoin {
     at_ms: Option<u64>,
 }
 
+/// The key under which whoever was sent to the end of the line finds their new number: made from the one they had.
+pub fn requeued(number: Number) -> Key {
+    let mut key = *b"requeued\0\0\0\0\0\0\0\0";
+    key[8..].copy_from_slice(&number.to_be_bytes());
+    key
+}
+
 /// Joins counted in one window and the one before: a sliding window in two numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Window {
@@ -120,6 +127,9 @@ impl Line {
         {
             return Joined::Refused(refusal); // Before it is counted: strangers must not fill a table.
         }
+        if known.is_none() && keyed.name.as_deref().is_some_and(|name| self.name_refused(name)) {
+            return Joined::Refused(Refusal::NameTaken);
+        }
         if let Some(refusal) = self.count_attempt(keyed) {
             return Joined::Refused(refusal);
         }
@@ -139,7 +149,29 @@ impl Line {
             };
             self.joined.put(Packed(once), first);
         }
+        if let (Joined::Given { first: number, .. }, Some(name)) = (joined, &keyed.name) {
+            self.give_name(number, name);
+        }
         joined
+    }
+
+    /// Somebody was sent to the end of the line: a number there, found again by the one they had. Whoever was let in once
+    /// is not refused because many wait.
+    pub(super) fn join_requeued(&mut self, from: Number) {
+        let space = PLACES_MAX.saturating_sub(self.issued - self.lapsed);
+        if let Joined::Given { first: number, joined_ms, .. } = self.give(1, space) {
+            let first = FirstJoin {
+                number,
+                joined_ms,
+                secret: true,
+                idempotency: None,
+                proof: None,
+                user: None,
+                at_ms: None,
+            };
+            self.joined.put(Packed(requeued(from)), first);
+            self.move_name(from, number);
+        }
     }
 
     /// The join that gave this key a number, if that is not over.

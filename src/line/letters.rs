@@ -66,10 +66,10 @@ impl Line {
 
     /// Somebody entered on these terms.
     pub(super) fn write_entered(&mut self, number: Number, terms: Terms, tag: Option<&str>) {
-        let Terms { admitted_ms, issued_ms, expires_ms } = terms;
+        let Terms { admitted_ms, issued_ms, expires_ms, slot } = terms;
         let (epoch, tag) = (self.epoch, tag.unwrap_or("{}"));
         self.write_letter(format!(
-            r#"{{"entered":{number},"epoch":{epoch},"admitted_ms":{admitted_ms},"issued_ms":{issued_ms},"expires_ms":{expires_ms},"tag":{tag}}}"#
+            r#"{{"entered":{number},"epoch":{epoch},"admitted_ms":{admitted_ms},"issued_ms":{issued_ms},"expires_ms":{expires_ms},"slot":{slot},"tag":{tag}}}"#
         ));
     }
 

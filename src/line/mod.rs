@@ -62,17 +62,19 @@
 //! 8. **Marks.** Of places at or above `base` and not above `issued`: set seen; set live if the place
 //!    is above `released` and not used. `present`: of express and called; a strayed one is back in
 //!    express, at its old place.
-//! 9. **Leaves, ends, spends, renewals, returns, vouched, claims**, in this order, each list in its own:
+//! 9. **Leaves, ends, spends, renewals, returns, vouched, claims, hang-ups**, in this order, each list in its own:
 //!    - *leave*: from `inside`: ended as Left. From called, express, strayed: gone. From the bitmaps:
 //!      used. A turn that was admitted and is not taken is owed.
 //!    - *end*: from `inside`: ended with its reason. In `ended` as Idle: the reason is replaced, now, so
 //!      that nobody resumes (`Already`). Of somebody in the line Revoked and Left take the place, and a turn
 //!      that had come is owed. Otherwise there was a session and the line has lost it: one less is
-//!      missing (unless a seat was held for them as admitted). All of them are in `ended` then.
+//!      missing (unless a seat was held for them as admitted). All of them are in `ended` then. Requeued is as Revoked, and of
+//!      whoever was inside or in the line a number at the end is given at once, however many wait (in mode drain or closed: none);
+//!      their name goes along. A join with the key that [`requeued`] makes of the old number finds the new one.
 //!    - *spend*: in `spent` from now on; if it is there already, `Already`. Nothing else is asked: the pass was
 //!      verified, and the line may have lost its seat. Nothing else changes, either: who is inside stays there.
 //!    - *renewal*: inside: the seat lasts until now + idle, at most entered + max, never shorter than
-//!      before; at max or beyond it the session ends as Capped. Idle within the last `session_idle`: as a
+//!      before; at max or beyond it the session ends as Capped. An `extend` is worth two idle times. Idle within the last `session_idle`: as a
 //!      claim. Else ended: over. Else the line has lost the seat: it is taken back (used, entered when
 //!      the pass says), one less is missing (unless a seat was held for them as admitted).
 //!    - *claim*: inside: its terms, renewed only if the pass has run out. Ended as Idle less than
@@ -81,6 +83,8 @@
 //!      `released`: enters. Express: waits; strayed: back in express. Above `released`: a mark. Passed over
 //!      above `lapsed`: to the head, once (used; express at place `released`), unless 10,000 are
 //!      there already: then it stays away and may ask again. Else over.
+//!    - *hang-up*: of somebody inside, in a room with slots: the seat is left in `slot_grace`, unless a renewal or claim of theirs
+//!      comes before.
 //!    - *return*: a claim that does not enter; *vouched*: a return for which `lapsed` does not count,
 //!      down to `base`.
 //! 10. **Duties**, each gated by the clock, done by whichever exchange comes first. What each does one by one it does as far
@@ -103,20 +107,21 @@
 //!      `ended` is kept for as long again.
 //!    - *(5)* seats whose time is over, in the order of (time, number): ended as Capped if max is
 //!      reached, else Idle. If the pass is still good by the wall clock (it ran back), the seat is kept
-//!      for as long.
+//!      for as long. Then, in the same steps, seats whose visitors hung up, in that order, are ended as Left.
 //!    - *refill*: the bucket gains what the clock's advance is worth, and of what is owed at most half as much
 //!      again; a batch's, when its interval is over, starts anew with what is owed, at most half a batch, on top.
 //!      What is owed is forgiven, and credit cut to the depth, when an exchange ends with the bucket full
 //!      (a batch's: when an interval ends with turns left). `missing` is forgotten one session after the settling.
 //! 11. **Orders**, then **joins** in order. An order under a key that came within a day (two at most) is answered as then, and not
 //!     carried out; another order under it is a conflict. A release by hand names the first 1,000 whom it called. A revocation is an
-//!     *end* as Revoked of a number of the batch's epoch. To set is to put names and values, each for good or for a time, or to take
+//!     *end* as Revoked of a number of the batch's epoch, and likewise to complete and to requeue; an extension is a renewal with `extend` of
+//!     whoever is inside. To set is to put names and values, each for good or for a time, or to take
 //!     them back; what was before is told in the book. A repair takes whoever is used out of live, and counts anew. An order with a note is an
 //!     entry of the book, which holds 1,000. One whose key has a number that is not over: refused if too
 //!     many by its subjects, else that number (seen then, and if passed over a late return); `proven`, if its
 //!     user, or that it has none, is the first join's (the user is in the ticket, which must be the same byte for
 //!     byte) and besides it has the first join's idempotency key or address, or no device. Any other: refused
-//!     in mode drain or closed; if the line is full, waiting ≥ max_waiting + what may be released now; if too
+//!     in mode drain or closed; if the line is full, waiting ≥ max_waiting + what may be released now; if its name is taken; if too
 //!     many by its subjects (only then is it counted); else a number, live and seen. The join that gave a device its
 //!     number is counted where it is remembered: in the window it was in, a limit on devices counts at least one, whenever the
 //!     limit was set. So a reset, with which devices are forgotten, forgets first joins, too.
@@ -133,6 +138,17 @@
 //!     a pause and its end, of a room that lets people in again after hold or closed, of a line that became empty. Those that a batch reports
 //!     as sent are gone; as many as it wants (50 at most) are handed out, oldest first, and are its own for a minute. Beyond 10,000 the oldest
 //!     are thrown away.
+//!
+//! # Slots and names
+//!
+//! In a room with `slots` there are as many seats, each with a name, and max_active may only make them fewer. Whoever sits down, or sits
+//! and is renewed, has the slot they had (as the pass of a seat that was lost says) if it is free or theirs, else the lowest that is free. While seats
+//! are missing no slot is given but to those who bring one, and no turn: whose names are theirs is not known. Of a run of newcomers one
+//! enters at once, because all have one answer; the others claim.
+//!
+//! In a room with `roster` a join may bring a name, which is refused if somebody who is Waiting, Away, Admitted or Active has it, however
+//! written. Names of all others but of those who are Idle go at a sweep, or when there are 4,000. Nodes are told of all of them, who of them is inside and in
+//! which slot, at most twice a second, and bring names back to a line that settles: first come, first named.
 //!
 //! # Loss
 //!
@@ -166,10 +182,12 @@ mod letters;
 mod orders;
 mod packed;
 mod release;
+mod roster;
 mod scores;
 mod session;
 mod settings;
 mod shadow;
+mod slots;
 mod spend;
 mod state;
 mod sweep;
@@ -183,13 +201,16 @@ pub use find::{Found, Heard, MAX_FOUND, Question};
 pub use history::{
     ANSWERS, Buckets, ERRORS, FIGURES, GHOSTS, LATENCIES, MINUTES, Minute, NO_RATE, ORIGIN, WAITS,
 };
+pub use join::requeued;
 pub use orders::{Entry, Override, Overrides};
+pub use roster::{NAME_MAX, is_name};
 pub use settings::*;
 pub use shadow::Shadowed;
 pub use state::Line;
 pub use sweep::PLACES_MAX;
-pub use view::{BitsUpdate, ExpressUpdate, InForce, Update, View};
+pub use view::{BitsUpdate, ExpressUpdate, InForce, Named, RosterUpdate, Update, View};
 
 pub(crate) use batch::EXACT;
 pub(crate) use heal::ISSUED_MAX;
+pub(crate) use roster::folded;
 pub(crate) use session::MS_MAX;

@@ -146,14 +146,14 @@ impl Line {
                 self.begin_epoch((from + 1).max(self.wall_ms / 1_000));
                 (Commanded::Done, format!(r#"{{"from":{from},"to":{}}}"#, self.epoch))
             }
-            Command::Revoke(number) => {
-                let done = match epoch == self.epoch {
-                    true => self.end(End { number: *number, why: Ending::Revoked }),
-                    false => Done::Stale,
-                };
-                let revoked = done == Done::Freed;
-                (Commanded::Ended(done), format!(r#"{{"number":{number},"revoked":{revoked}}}"#))
+            Command::Revoke(number) => self.ordered_end(*number, Ending::Revoked, "revoked", epoch),
+            Command::Complete(number) => {
+                self.ordered_end(*number, Ending::Completed, "completed", epoch)
             }
+            Command::Requeue(number) => {
+                self.ordered_end(*number, Ending::Requeued, "requeued", epoch)
+            }
+            Command::Extend(number) => self.ordered_extension(*number, epoch),
             Command::Set(changes) => (Commanded::Done, self.ordered_changes(changes)),
             Command::Repair => {
                 let wrong = self.repair();
@@ -164,6 +164,32 @@ impl Line {
             self.write_down(order.note.clone(), result);
         }
         answer
+    }
+
+    fn ordered_end(
+        &mut self,
+        number: Number,
+        why: Ending,
+        word: &str,
+        epoch: u64,
+    ) -> (Commanded, String) {
+        let done = match epoch == self.epoch {
+            true => self.end(End { number, why }),
+            false => Done::Stale,
+        };
+        let freed = done == Done::Freed;
+        (Commanded::Ended(done), format!(r#"{{"number":{number},"{word}":{freed}}}"#))
+    }
+
+    fn ordered_extension(&mut self, number: Number, epoch: u64) -> (Commanded, String) {
+        let answer = match () {
+            () if epoch != self.epoch => Commanded::Ended(Done::Stale),
+            () if !self.given(number) => Commanded::Ended(Done::Unknown),
+            () if self.keep_longer(number) => Commanded::Done,
+            () => Commanded::Ended(Done::Already),
+        };
+        let extended = answer == Commanded::Done;
+        (answer, format!(r#"{{"number":{number},"extended":{extended}}}"#))
     }
 
     fn ordered_release(&mut self, count: u64, steps: &mut usize) -> (Commanded, String) {

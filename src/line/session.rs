@@ -29,6 +29,12 @@ pub(super) struct Sessions {
     log: BTreeMap<u64, Number>,
     /// The last ending's.
     serial: u64,
+    /// Slots in use, and whose they are.
+    #[serde(default)]
+    held: BTreeMap<u64, Number>,
+    /// Whose last connection has closed, and when their seat is left for that.
+    #[serde(default)]
+    pub(super) hung: Scores,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -36,6 +42,12 @@ pub(super) struct Seat {
     /// On the room's clock.
     entered_ms: u64,
     terms: Terms,
+}
+
+impl Seat {
+    pub(super) fn slot(self) -> u64 {
+        self.terms.slot
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -53,6 +65,20 @@ impl Sessions {
 
     pub(super) fn seat(&self, number: Number) -> Option<Seat> {
         self.seats.get(&number).copied()
+    }
+
+    /// Who has a slot.
+    pub(super) fn holder(&self, slot: u64) -> Option<Number> {
+        self.held.get(&slot).copied()
+    }
+
+    /// Whether every slot is held by whoever sits in it, and whoever hung up is inside.
+    pub(super) fn slots_consistent(&self) -> bool {
+        let sitting = self.seats.iter().filter(|(_, seat)| seat.terms.slot > 0);
+        let mut sitting: Vec<_> = sitting.map(|(who, seat)| (seat.terms.slot, *who)).collect();
+        sitting.sort_unstable();
+        sitting.into_iter().eq(self.held.iter().map(|(slot, who)| (*slot, *who)))
+            && self.hung.numbers().all(|number| self.seats.contains_key(&number))
     }
 
     pub(super) fn ending(&self, number: Number) -> Option<Ending> {
@@ -104,12 +130,24 @@ impl Sessions {
         if let Some(ended) = self.ended.remove(&number) {
             self.log.remove(&ended.serial);
         }
+        self.stand_up(number);
+        if seat.terms.slot > 0 {
+            self.held.insert(seat.terms.slot, number);
+        }
         self.seats.insert(number, seat);
         self.until.insert(number, until_ms);
     }
 
-    pub(super) fn close(&mut self, number: Number, seat: Seat, why: Ending, at_ms: u64) {
-        self.seats.remove(&number);
+    /// Nobody sits there any more; the slot is free.
+    fn stand_up(&mut self, number: Number) {
+        if let Some(seat) = self.seats.remove(&number) {
+            self.held.remove(&seat.terms.slot);
+        }
+        self.hung.remove(number);
+    }
+
+    fn close(&mut self, number: Number, seat: Seat, why: Ending, at_ms: u64) {
+        self.stand_up(number);
         self.until.remove(number);
         self.serial += 1;
         let ended = Ended { serial: self.serial, why, at_ms, seat };
@@ -130,15 +168,25 @@ impl Line {
             admitted_ms: self.wall_ms,
             issued_ms: self.wall_ms,
             expires_ms: self.wall_ms + span_ms,
+            slot: self.slot_for(number, 0),
         };
         self.totals.entered += 1;
         self.totals.last_entry_ms = self.wall_ms;
-        self.sessions.sit(
-            number,
-            Seat { entered_ms: self.clock_ms, terms },
-            self.clock_ms + span_ms,
-        );
+        self.sit(number, Seat { entered_ms: self.clock_ms, terms }, self.clock_ms + span_ms);
         terms
+    }
+
+    fn sit(&mut self, number: Number, seat: Seat, until_ms: u64) {
+        if self.sessions.seat(number).map(Seat::slot) != Some(seat.slot()) {
+            self.roster.moved(number);
+        }
+        self.sessions.sit(number, seat, until_ms);
+    }
+
+    /// Ends a session, or ends it otherwise than it had ended.
+    pub(super) fn shut(&mut self, number: Number, seat: Seat, why: Ending) {
+        self.roster.moved(number);
+        self.sessions.close(number, seat, why, self.clock_ms);
     }
 
     /// How long a seat is kept without activity.
@@ -147,9 +195,9 @@ impl Line {
         settings.session_idle_ms.or(settings.session_max_ms).unwrap_or(0)
     }
 
-    /// Until when activity now keeps a seat; `None` if `session_max` is over.
-    fn renewed_until_ms(&self, entered_ms: u64) -> Option<u64> {
-        let until_ms = self.clock_ms + self.idle_ms();
+    /// Until when activity now keeps a seat, or so many idle times; `None` if `session_max` is over.
+    fn renewed_until_ms(&self, entered_ms: u64, times: u64) -> Option<u64> {
+        let until_ms = self.clock_ms + times * self.idle_ms();
         match self.settings().session_max_ms.map(|max_ms| entered_ms + max_ms) {
             Some(cap_ms) if cap_ms <= self.clock_ms => None,
             Some(cap_ms) => Some(until_ms.min(cap_ms)),
@@ -158,29 +206,31 @@ impl Line {
     }
 
     /// Extends a seat, or gives one back; never shortens what a pass in the world already says.
-    fn extend(&mut self, number: Number, mut seat: Seat) -> Claimed {
-        let Some(until_ms) = self.renewed_until_ms(seat.entered_ms) else {
+    fn extend(&mut self, number: Number, mut seat: Seat, times: u64) -> Claimed {
+        let Some(until_ms) = self.renewed_until_ms(seat.entered_ms, times) else {
             return self.close(number, seat, Ending::Capped);
         };
         let until_ms = until_ms.max(self.sessions.until.get(number).unwrap_or(0));
+        seat.terms.slot = self.slot_for(number, seat.terms.slot);
         seat.terms.issued_ms = self.wall_ms;
         let expires_ms = self.wall_ms + (until_ms - self.clock_ms.min(until_ms));
         seat.terms.expires_ms = seat.terms.expires_ms.max(expires_ms);
-        self.sessions.sit(number, seat, until_ms);
+        self.sit(number, seat, until_ms);
         Claimed::Inside(seat.terms)
     }
 
     fn close(&mut self, number: Number, seat: Seat, why: Ending) -> Claimed {
-        self.sessions.close(number, seat, why, self.clock_ms);
+        self.shut(number, seat, why);
         Claimed::Over(Reason::Ended(why))
     }
 
     /// Somebody inside asks again: the same terms, byte for byte, unless the pass has run out.
     pub(super) fn claim_again(&mut self, number: Number, seat: Seat) -> Claimed {
+        self.sessions.hung.remove(number);
         if seat.terms.expires_ms > self.wall_ms {
             return Claimed::Inside(seat.terms);
         }
-        self.extend(number, seat)
+        self.extend(number, seat, 1)
     }
 
     /// Somebody whose session is over asks again: an idle one resumes while there is a seat.
@@ -192,11 +242,11 @@ impl Line {
         let in_time = ended.at_ms + self.idle_ms() > self.clock_ms;
         if !in_time
             || self.free_seats() == 0
-            || self.renewed_until_ms(ended.seat.entered_ms).is_none()
+            || self.renewed_until_ms(ended.seat.entered_ms, 1).is_none()
         {
             return over;
         }
-        self.extend(number, ended.seat)
+        self.extend(number, ended.seat, 1)
     }
 
     /// A pass in force was used.
@@ -205,8 +255,9 @@ impl Line {
         if !self.given(number) {
             return Claimed::Unknown;
         }
+        let times = 1 + u64::from(renewal.extend);
         if let Some(seat) = self.sessions.seat(number) {
-            return self.extend(number, seat);
+            return self.extend(number, seat, times);
         }
         if let Some(why) = self.sessions.ending(number) {
             return self.resume(number, why);
@@ -214,8 +265,16 @@ impl Line {
         self.find_missing(number);
         let admitted_ms = renewal.admitted_ms.min(MS_MAX);
         let age_ms = self.wall_ms.saturating_sub(admitted_ms);
-        let terms = Terms { admitted_ms, issued_ms: self.wall_ms, expires_ms: 0 };
-        self.extend(number, Seat { entered_ms: self.clock_ms.saturating_sub(age_ms), terms })
+        let (issued_ms, slot) = (self.wall_ms, renewal.slot);
+        let terms = Terms { admitted_ms, issued_ms, expires_ms: 0, slot };
+        let entered_ms = self.clock_ms.saturating_sub(age_ms);
+        self.extend(number, Seat { entered_ms, terms }, times)
+    }
+
+    /// An operator keeps somebody's seat for an idle time more; whether there was one.
+    pub(super) fn keep_longer(&mut self, number: Number) -> bool {
+        let seat = self.sessions.seat(number);
+        seat.is_some_and(|seat| matches!(self.extend(number, seat, 2), Claimed::Inside(_)))
     }
 
     pub(super) fn end(&mut self, end: End) -> Done {
@@ -226,6 +285,7 @@ impl Line {
         if let Some(seat) = self.sessions.seat(number) {
             self.totals.completed += u64::from(why == Ending::Completed);
             self.close(number, seat, why);
+            self.requeue_if(why, number);
             return Done::Freed;
         }
         if let Some(ended) = self.sessions.ended.get(&number).copied() {
@@ -242,7 +302,7 @@ impl Line {
         );
         match why {
             // Of somebody in the line this takes the place; a turn that had come is owed.
-            Ending::Revoked | Ending::Left if in_line => {
+            Ending::Revoked | Ending::Left | Ending::Requeued if in_line => {
                 if self.take_out(number) == Was::Admitted {
                     self.owe(1);
                 }
@@ -252,14 +312,26 @@ impl Line {
             _ => self.find_missing(number),
         }
         self.close_unknown(number, why);
-        if in_line { Done::Freed } else { Done::Already }
+        if in_line {
+            self.requeue_if(why, number);
+            return Done::Freed;
+        }
+        Done::Already
+    }
+
+    /// Whoever was sent to the end of the line has a place there, at once.
+    fn requeue_if(&mut self, why: Ending, number: Number) {
+        if why == Ending::Requeued {
+            self.join_requeued(number);
+        }
     }
 
     /// Notes an ending for as long as a pass made now would be good: how good the real one is, is unknown.
     pub(super) fn close_unknown(&mut self, number: Number, why: Ending) {
         let expires_ms = self.wall_ms + self.settings().session_ms();
-        let terms = Terms { admitted_ms: self.wall_ms, issued_ms: self.wall_ms, expires_ms };
-        self.sessions.close(number, Seat { entered_ms: self.clock_ms, terms }, why, self.clock_ms);
+        let (admitted_ms, issued_ms) = (self.wall_ms, self.wall_ms);
+        let terms = Terms { admitted_ms, issued_ms, expires_ms, slot: 0 };
+        self.shut(number, Seat { entered_ms: self.clock_ms, terms }, why);
     }
 
     /// Somebody turns out to have, or to have had, a seat the line did not know of: they are nowhere else,
@@ -306,7 +378,7 @@ impl Line {
                 self.sessions.until.insert(number, self.clock_ms + left_ms);
                 continue;
             }
-            let capped = self.renewed_until_ms(seat.entered_ms).is_none();
+            let capped = self.renewed_until_ms(seat.entered_ms, 1).is_none();
             self.close(number, seat, if capped { Ending::Capped } else { Ending::Idle });
         }
     }
@@ -324,7 +396,7 @@ impl Line {
             let ended = self.sessions.ended[&number];
             if ended.seat.terms.expires_ms > self.wall_ms {
                 // Its pass is still good: forgotten, it would open the door again.
-                self.sessions.close(number, ended.seat, ended.why, self.clock_ms);
+                self.shut(number, ended.seat, ended.why);
                 continue;
             }
             self.sessions.log.remove(&serial);

@@ -44,6 +44,19 @@ pub struct Settings {
     /// Whether somebody wants to be told what happens: letters are written then.
     #[serde(default)]
     pub webhooks: bool,
+    /// The names of the seats: there are no others then. Empty: seats have none.
+    #[serde(default)]
+    pub slots: Vec<String>,
+    /// How long a seat with a name is kept when its visitor's last connection has closed and nothing else is heard of them.
+    #[serde(default = "slot_grace_ms")]
+    pub slot_grace_ms: u64,
+    /// Whether those who wait or are inside have names.
+    #[serde(default)]
+    pub roster: bool,
+}
+
+fn slot_grace_ms() -> u64 {
+    10_000
 }
 
 /// Who is let in at all.
@@ -156,6 +169,12 @@ const MAX_COUNT: u64 = 1_000_000;
 /// One turn a day is the slowest rate that still moves.
 const DAY_MS: u64 = 86_400_000;
 const HOUR_MS: u64 = 3_600_000;
+/// More seats than a person could tell apart by name.
+const SLOTS_MAX: u64 = 64;
+/// As a pass carries it.
+const SLOT_BYTES: u64 = 40;
+/// Those who wait, and those inside, in a room that shows their names.
+const ROSTER_MAX: u64 = 1_000;
 
 impl Default for Settings {
     /// The defaults of the configuration file: no rate, no seats, nobody is ever stopped.
@@ -174,6 +193,9 @@ impl Default for Settings {
             ticket_max_ms: DAY_MS,
             join_limits: Vec::new(),
             webhooks: false,
+            slots: Vec::new(),
+            slot_grace_ms: slot_grace_ms(),
+            roster: false,
         }
     }
 }
@@ -234,6 +256,14 @@ impl Settings {
             (Some(idle), Some(max)) => idle.min(max),
             (Some(only), None) | (None, Some(only)) => only,
             (None, None) => 0, // out of range: `problems` says so
+        }
+    }
+
+    /// How many may be inside at once: never more than there are slots.
+    pub fn seats(&self) -> Option<u64> {
+        match self.slots.len() as u64 {
+            0 => self.max_active,
+            slots => Some(self.max_active.map_or(slots, |seats| seats.min(slots))),
         }
     }
 
@@ -328,6 +358,20 @@ impl Settings {
             "half of it is the period in which every waiting visitor must be heard of once",
         );
         range("ticket_max", self.ticket_max_ms, 60_000, 30 * DAY_MS, "the line must fit into it");
+        range("slots", self.slots.len() as u64, 0, SLOTS_MAX, "use max_active for more seats");
+        for (nth, slot) in self.slots.iter().enumerate() {
+            let bytes = slot.len() as u64;
+            range("slots: a name's bytes", bytes, 1, SLOT_BYTES, "it goes into a header");
+            let before = self.slots[..nth].iter().filter(|other| *other == slot).count() as u64;
+            range("slots: seats of one name", 1 + before, 1, 1, "a slot is one seat");
+        }
+        let grace_ms = self.slot_grace_ms;
+        range("slot_grace", grace_ms, 1_000, HOUR_MS, "a page that is loaded anew takes a moment");
+        if self.roster {
+            let why = "everybody is shown everybody's name";
+            range("max_waiting", self.max_waiting.unwrap_or(u64::MAX), 0, ROSTER_MAX, why);
+            range("max_active", self.seats().unwrap_or(u64::MAX), 1, ROSTER_MAX, why);
+        }
         for limit in &self.join_limits {
             let name = format!("limits.join_per_{}", limit.subject.name());
             range(&name, limit.max, 1, MAX_COUNT, "use mode = \"closed\" to refuse everybody");

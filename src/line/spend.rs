@@ -68,7 +68,7 @@ mod tests {
         let offer = Some(Offer { version: 1, settings: Settings::default() });
         let batch = Batch { sequence: 1, offer, joins: vec![Join::Plain(3)], ..Batch::default() };
         line.apply(&batch, now).unwrap();
-        let Line { spent, overrides, book, asked, history, outbox, shadow, .. } = &line;
+        let Line { spent, overrides, book, asked, history, outbox, shadow, roster, .. } = &line;
         let last = [
             bytes(spent),
             bytes(overrides),
@@ -77,6 +77,7 @@ mod tests {
             bytes(history),
             bytes(outbox),
             bytes(shadow),
+            bytes(roster),
         ];
         let before: Line = rmp_serde::from_slice(&without(&bytes(&line), &last)).unwrap();
         (line.book, line.history) = Default::default();
@@ -84,9 +85,16 @@ mod tests {
         let answers = Answers::default();
         let before = without(&bytes(&answers), &[bytes(&Vec::<Done>::new())]);
         assert_eq!(rmp_serde::from_slice::<Answers>(&before).unwrap(), answers);
-        let Batch { spends, tags, sent, wants, figures, about, .. } = &batch;
-        let last =
-            [bytes(spends), bytes(tags), bytes(sent), bytes(wants), bytes(figures), bytes(about)];
+        let Batch { spends, tags, sent, wants, figures, about, hangups, .. } = &batch;
+        let last = [
+            bytes(spends),
+            bytes(tags),
+            bytes(sent),
+            bytes(wants),
+            bytes(figures),
+            bytes(about),
+            bytes(hangups),
+        ];
         let before = without(&bytes(&batch), &last);
         assert_eq!(rmp_serde::from_slice::<Batch>(&before).unwrap(), batch);
     }

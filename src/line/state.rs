@@ -20,6 +20,7 @@ use super::letters::Outbox;
 use super::orders::{self, Book, Overrides};
 use super::packed::Packed;
 use super::release::{Bucket, Releases};
+use super::roster::Roster;
 use super::scores::Scores;
 use super::session::Sessions;
 use super::settings::{Mode, Pace, Settings, Subject};
@@ -94,6 +95,9 @@ pub struct Line {
     /// What would have happened, in mode shadow.
     #[serde(default)]
     pub(super) shadow: Option<Shadow>,
+    /// What they are called.
+    #[serde(default)]
+    pub(super) roster: Roster,
 }
 
 /// Two periods, not one: a visitor seen just before a period ends must still count for a whole
@@ -225,6 +229,7 @@ impl Line {
             self.sweep();
             self.swept = Swept { by: batch.node, at_ms: self.clock_ms };
             self.nodes.retain(|_, node| node.heard_ms + NODE_MEMORY_MS > self.clock_ms);
+            self.forget_names();
         } else {
             self.move_base();
         }
@@ -232,6 +237,7 @@ impl Line {
         self.forget_endings(&mut budget);
         self.forget_spent(&mut budget);
         self.expire_sessions(&mut budget);
+        self.end_hung_up(&mut budget);
         self.refill(elapsed_ms);
         self.forget_missing();
         let epoch = self.epoch;
@@ -252,6 +258,7 @@ impl Line {
         }
         self.record_release();
         self.head.publish(self.clock_ms);
+        self.roster.publish(self.clock_ms);
         if waited && self.waiting == 0 {
             self.write_letter(r#"{"emptied":true}"#.to_owned());
         }
@@ -317,6 +324,7 @@ impl Line {
         let claims = batch.claims.iter().enumerate();
         answers.claims =
             claims.map(|(nth, number)| self.claim_and_tell(*number, batch.tag(nth))).collect();
+        batch.hangups.iter().for_each(|number| self.hang_up(*number));
     }
 
     fn take_offer(&mut self, offer: &Offer, node: u128) -> Offered {
@@ -397,6 +405,7 @@ impl Line {
             asked: before.asked,
             history: before.history,
             outbox: before.outbox,
+            roster: before.roster.emptied(),
             ..Line::default()
         };
     }
@@ -421,8 +430,12 @@ impl Line {
         if self.settings().mode.stops_nobody() {
             return u64::MAX;
         }
+        let settings = self.settings();
+        if !settings.slots.is_empty() && self.missing > 0 {
+            return 0; // Whose names are theirs is not known.
+        }
         let taken = self.sessions.inside() + self.admitted() + self.missing;
-        self.settings().max_active.map_or(u64::MAX, |seats| seats.saturating_sub(taken))
+        settings.seats().map_or(u64::MAX, |seats| seats.saturating_sub(taken))
     }
 
     /// Whether such a number was ever given.

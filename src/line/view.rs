@@ -33,6 +33,31 @@ pub struct Update {
     pub ended: Vec<(u64, Number, Ending)>,
     /// What is set.
     pub settings: Option<InForce>,
+    /// Sent at most twice a second.
+    #[serde(default)]
+    pub roster: Option<RosterUpdate>,
+}
+
+/// Who is called what.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RosterUpdate {
+    /// Of this list.
+    pub version: u64,
+    /// By number. Who of them neither waits nor is inside any more may be among them.
+    pub names: Vec<Named>,
+}
+
+/// Somebody with a name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Named {
+    /// Who.
+    pub number: Number,
+    /// In a seat.
+    pub inside: bool,
+    /// That seat's slot, counted from 1; 0: none.
+    pub slot: u64,
+    /// As they wrote it.
+    pub name: String,
 }
 
 /// What is set, by files and by operators.
@@ -87,6 +112,7 @@ pub struct View {
     left: Arc<Vec<Number>>,
     /// When the frontier came where it is.
     sights: Arc<Sights>,
+    roster: Arc<RosterUpdate>,
 }
 
 /// What is set, and what is in force by it.
@@ -220,13 +246,16 @@ impl View {
             self.left = Arc::default();
         }
         self.counts = reply.counts;
-        let Update { bits, express, ended, settings } = &reply.update;
+        let Update { bits, express, ended, settings, roster } = &reply.update;
         if let Some(bits) = bits {
             self.bits = Arc::new(Bits::new(bits.clone()));
             self.left = Arc::default();
         }
         if let Some(express) = express {
             self.head = Arc::new(Head::new(express.clone()));
+        }
+        if let Some(roster) = roster {
+            self.roster = Arc::new(roster.clone());
         }
         if let Some(settings) = settings {
             self.settings = Some(Arc::new(Rules::new(settings.clone())));
@@ -241,7 +270,7 @@ impl View {
         if let Some((last, ..)) = ended.last() {
             for (_, number, why) in ended {
                 // Out of the line by somebody's word: the bits tell of it with the next sweep only.
-                if matches!(why, Ending::Left | Ending::Revoked) {
+                if matches!(why, Ending::Left | Ending::Revoked | Ending::Requeued) {
                     self.leave(*number);
                 }
             }
@@ -346,6 +375,11 @@ impl View {
         Some(window_ms.saturating_sub(self.counts.clock_ms.saturating_sub(passed_ms)))
     }
 
+    /// Who is called what, as far as this node has heard.
+    pub fn roster(&self) -> &RosterUpdate {
+        &self.roster
+    }
+
     /// How a number's session ended, if this node has heard of it.
     pub fn ending(&self, number: Number) -> Option<Ending> {
         self.ended.get(number)
@@ -369,6 +403,7 @@ impl View {
             express: self.head.lists.version,
             ended: self.ended_serial,
             settings: self.settings.as_ref().map_or(0, |rules| rules.told.serial),
+            roster: self.roster.version,
         }
     }
 
@@ -391,6 +426,7 @@ impl View {
             ended: self.ended.iter().collect(),
             paused: self.counts.paused,
             overrides: self.overrides().cloned().unwrap_or_default(),
+            names: self.roster.names.iter().map(|one| (one.number, one.name.clone())).collect(),
         }
     }
 
@@ -452,6 +488,7 @@ impl Line {
             express: self.head.update(have.express),
             ended: self.sessions.endings_after(have.ended),
             settings: self.in_force().filter(changed),
+            roster: self.roster_update(have.roster),
         }
     }
 

@@ -211,5 +211,6 @@ pub fn reason_code(reason: Reason) -> &'static str {
         Reason::Ended(Ending::Revoked) => "revoked",
         Reason::Ended(Ending::Idle) => "idle",
         Reason::Ended(Ending::Capped) => "capped",
+        Reason::Ended(Ending::Requeued) => "requeued",
     }
 }

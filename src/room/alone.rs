@@ -40,8 +40,12 @@ impl Room {
         else {
             return Claimed::Over(Reason::Ended(Ending::Capped));
         };
-        self.desk().memo.renewed(Renewal { number: proof.number, admitted_ms });
-        Claimed::Inside(Terms { admitted_ms, issued_ms: now_ms, expires_ms })
+        self.desk().memo.renewed(Renewal {
+            number: proof.number,
+            admitted_ms,
+            ..Renewal::default()
+        });
+        Claimed::Inside(Terms { admitted_ms, issued_ms: now_ms, expires_ms, slot: 0 })
     }
 
     /// The store is given up for now: whoever waits for an answer is told. `outgrown`: it is there, and this node is too old

@@ -90,7 +90,7 @@ impl Memo {
         while *room > 0
             && let Some((number, admitted_ms)) = self.renewed.pop_first()
         {
-            batch.renewals.push(Renewal { number, admitted_ms });
+            batch.renewals.push(Renewal { number, admitted_ms, ..Renewal::default() });
             *room -= 1;
         }
     }

@@ -59,7 +59,7 @@ mod tests {
     const SESSION_MS: u64 = 300_000;
 
     fn terms(admitted_ms: u64, span_ms: u64) -> Terms {
-        Terms { admitted_ms, issued_ms: admitted_ms, expires_ms: admitted_ms + span_ms }
+        Terms { admitted_ms, issued_ms: admitted_ms, expires_ms: admitted_ms + span_ms, slot: 0 }
     }
 
     fn three() -> Ghosts {

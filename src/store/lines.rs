@@ -137,8 +137,9 @@ fn only_seen(batch: &Batch) -> bool {
         wants,
         figures,
         about: _,
+        hangups,
     } = batch;
-    let lists = [leaves, returns, vouched, claims, spends];
+    let lists = [leaves, returns, vouched, claims, spends, hangups];
     offer.is_none()
         && ends.is_empty()
         && renewals.is_empty()

@@ -89,6 +89,9 @@ fn the_defaults_are_those_that_were_promised() {
             per(Subject::User, 30, 3_600_000),
         ],
         webhooks: false,
+        slots: Vec::new(),
+        slot_grace_ms: 10_000,
+        roster: false,
     };
     assert_eq!(room.line, line);
     assert_eq!(room.version, 0);

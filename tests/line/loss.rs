@@ -75,7 +75,7 @@ fn missing_seats_stay_taken_until_renewed_or_the_session_is_over() {
     lose(&mut room, Line::default());
     let counts = settle(&mut room, &view, &settings);
     assert_eq!((counts.inside, counts.missing), (0, 2));
-    let renewal = Renewal { number: 1, admitted_ms: START_MS };
+    let renewal = Renewal { number: 1, admitted_ms: START_MS, ..Renewal::default() };
     inside(room.with(|batch| batch.renewals = vec![renewal]).renewals[0]);
     let counts = room.idle();
     assert_eq!((counts.inside, counts.missing, counts.released), (1, 1, 2), "nobody else enters");
@@ -95,7 +95,9 @@ fn seats_are_not_counted_twice_because_a_view_is_older_than_its_counters() {
     lose(&mut room, Line::default());
     let counts = settle(&mut room, &view, &settings);
     assert_eq!(counts.inside + counts.admitted + counts.missing, 5);
-    let renewals = (1..=5).map(|number| Renewal { number, admitted_ms: START_MS }).collect();
+    let renewals = (1..=5)
+        .map(|number| Renewal { number, admitted_ms: START_MS, ..Renewal::default() })
+        .collect();
     let counts = room.with(|batch| batch.renewals = renewals).counts;
     assert_eq!((counts.inside, counts.admitted, counts.missing), (5, 0, 0));
 }
@@ -111,7 +113,7 @@ fn an_end_holds_though_the_line_has_lost_the_seat() {
     room.end(1, Ending::Completed);
     room.end(2, Ending::Revoked);
     for (number, why) in [(1, Ending::Completed), (2, Ending::Revoked)] {
-        let renewal = Renewal { number, admitted_ms: START_MS };
+        let renewal = Renewal { number, admitted_ms: START_MS, ..Renewal::default() };
         let renewed = room.with(|batch| batch.renewals = vec![renewal]).renewals[0];
         assert_eq!(renewed, Claimed::Over(Reason::Ended(why)));
     }

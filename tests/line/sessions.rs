@@ -8,7 +8,7 @@ fn room() -> Room {
 }
 
 fn renew(room: &mut Room, number: Number) -> Claimed {
-    let renewal = Renewal { number, admitted_ms: START_MS };
+    let renewal = Renewal { number, admitted_ms: START_MS, ..Renewal::default() };
     room.with(|batch| batch.renewals = vec![renewal]).renewals[0]
 }
 
@@ -197,7 +197,7 @@ fn a_reset_voids_every_number() {
         batch.claims = vec![1];
         batch.leaves = vec![2];
         batch.marks = vec![3];
-        batch.renewals = vec![Renewal { number: 1, admitted_ms: START_MS }];
+        batch.renewals = vec![Renewal { number: 1, admitted_ms: START_MS, ..Renewal::default() }];
     });
     assert_eq!((stale.claims[0], stale.leaves[0]), (Claimed::Stale, Done::Stale));
     assert_eq!(stale.renewals[0], Claimed::Stale);

@@ -3,7 +3,7 @@
 use super::*;
 
 fn renew(room: &mut Room, number: Number) -> Claimed {
-    let renewal = Renewal { number, admitted_ms: START_MS };
+    let renewal = Renewal { number, admitted_ms: START_MS, ..Renewal::default() };
     room.with(|batch| batch.renewals = vec![renewal]).renewals[0]
 }
 

@@ -2,6 +2,7 @@
 
 use anteroom::line::{
     Batch, Change, Command, End, FIGURES, Join, Keyed, Known, Number, Offer, Once, Order, Renewal,
+    requeued,
 };
 
 use super::steps::{Item, JoinKey, Ordered, Who};
@@ -11,6 +12,9 @@ use super::world::World;
 const NONSENSE: Number = 1 << 41;
 /// A batch holds 250 single items.
 const MOST: usize = 200;
+/// Two ways to write some of them.
+const NAMES: [&str; 8] =
+    ["Ada", "ADA", "Bo", "\u{c9}mile", "\u{e9}mile", "\"q\"", "\u{674e}", "<b>"];
 
 impl World {
     /// The next batch of a node.
@@ -45,7 +49,9 @@ impl World {
     fn put(&mut self, index: usize, item: &Item, batch: &mut Batch, proven: &mut Number) {
         let epoch = batch.epoch;
         let lists = [&batch.present, &batch.leaves, &batch.returns, &batch.vouched, &batch.claims];
-        let items: usize = lists.iter().map(|list| list.len()).sum::<usize>() + batch.spends.len();
+        let items: usize = lists.iter().map(|list| list.len()).sum::<usize>()
+            + batch.spends.len()
+            + batch.hangups.len();
         let mut any = |who: Who, count: u64| {
             let (number, on_ticket) = self.nodes[index].find(who, epoch, &self.tickets);
             if on_ticket {
@@ -71,7 +77,12 @@ impl World {
                     .ends
                     .extend(run(*who, 1).iter().map(|number| End { number: *number, why: *why }));
             }
-            Item::Renew { who, ago_ms } => {
+            Item::HangUp { who, count } => batch.hangups.extend(run(*who, *count)),
+            Item::SentBack { who } => {
+                let once = run(*who, 1).first().map(|number| requeued(*number));
+                batch.joins.push(Join::Keyed(Keyed { once, ..Keyed::default() }));
+            }
+            Item::Renew { who, ago_ms, slot, extend } => {
                 let Some(&number) = run(*who, 1).first() else {
                     return;
                 };
@@ -79,7 +90,8 @@ impl World {
                     self.nodes[index].entered.iter().rev().find(|(inside, _)| *inside == number);
                 let admitted_ms = entered
                     .map_or(self.now.wall_ms.saturating_sub(*ago_ms), |(_, admitted)| *admitted);
-                batch.renewals.push(Renewal { number, admitted_ms });
+                let (slot, extend) = (*slot, *extend);
+                batch.renewals.push(Renewal { number, admitted_ms, slot, extend });
             }
             Item::MarkMine => {
                 let given = &self.nodes[index].given;
@@ -93,6 +105,15 @@ impl World {
                     Ordered::Plain(command) => command.clone(),
                     Ordered::Revoke(who) => {
                         Command::Revoke(run(*who, 1).first().copied().unwrap_or(0))
+                    }
+                    Ordered::Complete(who) => {
+                        Command::Complete(run(*who, 1).first().copied().unwrap_or(0))
+                    }
+                    Ordered::Extend(who) => {
+                        Command::Extend(run(*who, 1).first().copied().unwrap_or(0))
+                    }
+                    Ordered::Requeue(who) => {
+                        Command::Requeue(run(*who, 1).first().copied().unwrap_or(0))
                     }
                     Ordered::Set(changes) => Command::Set(changes.iter().map(change).collect()),
                 };
@@ -149,5 +170,6 @@ fn keyed(key: JoinKey) -> Keyed {
         address: hash(3, key.address),
         device: hash(2, key.once.filter(|_| key.by_device)),
         user: hash(4, key.user),
+        name: key.name.map(|name| NAMES[name as usize % NAMES.len()].to_owned()),
     }
 }

@@ -36,7 +36,7 @@ pub(super) fn settings(rng: &mut Rng, size: Size) -> Settings {
 /// One setting, changed.
 pub(super) fn change(rng: &mut Rng, size: Size) -> Change {
     let big = matches!(size, Size::Medium | Size::Huge);
-    match rng.below(28) {
+    match rng.below(32) {
         0 => Change::Nothing,
         1 => {
             Change::Mode(rng.pick(&[Mode::Auto, Mode::Auto, Mode::Hold, Mode::Drain, Mode::Closed]))
@@ -79,12 +79,18 @@ pub(super) fn change(rng: &mut Rng, size: Size) -> Change {
             Change::Limits(limits)
         }
         26 => Change::Webhooks(rng.below(3) > 0),
+        27..=28 if !big => {
+            Change::Slots(rng.pick(&[0, 1, 2, 2, 3, 5]), rng.pick(&[1_000, 1_500, 4_000]))
+        }
+        29..=30 if !big => Change::Roster(rng.below(4) > 0),
         _ => rng.pick(&[
             Change::ClaimWindow(0),
             Change::MaxActive(Some(0)),
             Change::Heartbeat(4_999),
             Change::Session(None, None),
             Change::SessionFirst(0),
+            Change::Slots(65, 1_000),
+            Change::Slots(2, 0),
             Change::Nothing,
             Change::Nothing,
         ]),

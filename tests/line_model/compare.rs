@@ -100,6 +100,12 @@ fn interesting(model: &Model) -> Vec<Number> {
 pub(super) fn view(model: &Model, view: &View) -> Result<(), String> {
     let counts = model.counts();
     same("the view's waiting", &counts.waiting, &view.waiting())?;
+    let over =
+        |number| matches!(model.standing(number), Standing::Completed | Standing::Expired(_));
+    let here = view.roster().names.iter().filter(|one| !over(one.number));
+    let names: Vec<_> =
+        here.map(|one| (one.number, one.name.clone(), one.inside.then_some(one.slot))).collect();
+    same("the roster", &model.roster(), &names)?;
     for number in interesting(model) {
         let (standing, seen) = (model.standing(number), view.standing(number));
         if !as_far_as_known(model, number, standing, seen) {

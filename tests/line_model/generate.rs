@@ -17,7 +17,7 @@ pub(super) enum Size {
 }
 
 /// Kinds of items, in the order of [`Habits::items`].
-const ITEMS: usize = 18;
+const ITEMS: usize = 20;
 
 /// What a seed does, and how often.
 struct Habits {
@@ -56,8 +56,9 @@ pub(super) fn plan(seed: u64, size: Size, losses: bool, steps: usize) -> Plan {
 }
 
 fn habits(rng: &mut Rng, size: Size, losses: bool) -> Habits {
-    //                 join key mark mine pres leave end renew ret vouch claim cmd offer old spend nonsense order post
-    let mut items = [30, 12, 14, 10, 8, 8, 6, 10, 12, 5, 30, 6, 6, 1, 8, u64::from(!losses), 8, 4];
+    //                 join key mark mine pres leave end renew ret vouch claim cmd offer old spend nonsense order post hang sent back
+    let mut items =
+        [30, 12, 14, 10, 8, 8, 6, 10, 12, 5, 30, 6, 6, 1, 8, u64::from(!losses), 8, 4, 6, 3];
     for weight in &mut items[1..] {
         if rng.one_in(4) {
             *weight = 0;
@@ -158,10 +159,17 @@ fn item(rng: &mut Rng, habits: &Habits) -> Item {
                 Ending::Left,
                 Ending::Idle,
                 Ending::Capped,
+                Ending::Requeued,
+                Ending::Requeued,
             ];
             Item::End { who: inside_or(rng), why: rng.pick(&why) }
         }
-        7 => Item::Renew { who: inside_or(rng), ago_ms: rng.pick(&[0, 500, 3_000, 20_000]) },
+        7 => Item::Renew {
+            who: inside_or(rng),
+            ago_ms: rng.pick(&[0, 500, 3_000, 20_000]),
+            slot: rng.pick(&[0, 1, 1, 2, 3, 200]),
+            extend: rng.one_in(4),
+        },
         8 => Item::Return { who: who(rng), count: count(rng, size) },
         9 => Item::Vouch { who: who(rng), count: count(rng, size) },
         10 => {
@@ -180,7 +188,9 @@ fn item(rng: &mut Rng, habits: &Habits) -> Item {
         14 => Item::Spend { who: inside_or(rng), count: count(rng, size) },
         15 => Item::Nonsense,
         16 => Item::Order { what: ordered(rng, size), once: once(rng) },
-        _ => Item::Post(post(rng)),
+        17 => Item::Post(post(rng)),
+        18 => Item::HangUp { who: inside_or(rng), count: rng.pick(&[1, 1, 2, 5]) },
+        _ => Item::SentBack { who: inside_or(rng) },
     }
 }
 
@@ -189,7 +199,12 @@ fn ordered(rng: &mut Rng, size: Size) -> Ordered {
         0 => Ordered::Plain(Command::Repair),
         1 => Ordered::Plain(rng.pick(&[Command::Pause, Command::Resume, Command::Resume])),
         2..=3 => Ordered::Plain(Command::Release(rng.pick(&[1, 3, 2_000]))),
-        4 => Ordered::Revoke(inside_or(rng)),
+        4 => match rng.below(4) {
+            0 => Ordered::Complete(inside_or(rng)),
+            1 => Ordered::Extend(inside_or(rng)),
+            2 => Ordered::Requeue(inside_or(rng)),
+            _ => Ordered::Revoke(inside_or(rng)),
+        },
         _ => Ordered::Set((0..rng.range(1, 2)).map(|_| override_(rng, size)).collect()),
     }
 }
@@ -235,6 +250,7 @@ fn join_key(rng: &mut Rng) -> JoinKey {
         proof: few(rng),
         address: few(rng),
         user: few(rng),
+        name: rng.one_in(2).then(|| rng.below(8) as u8),
     }
 }
 

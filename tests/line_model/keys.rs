@@ -54,6 +54,16 @@ struct LineKept {
     history: (u64, Vec<u64>, BTreeMap<u64, Minute>),
     outbox: Outbox,
     shadow: Option<Shadow>,
+    roster: Roster,
+}
+
+#[derive(Serialize)]
+struct Roster {
+    names: BTreeMap<u64, String>,
+    taken: BTreeMap<String, u64>,
+    version: u64,
+    changed: bool,
+    published_ms: u64,
 }
 
 /// Waiting, inside, freed, seats, entered; and the minute.
@@ -94,6 +104,8 @@ struct Sessions {
     ended: BTreeMap<u64, (u64, Ending, u64, Seat)>,
     log: BTreeMap<u64, u64>,
     serial: u64,
+    held: BTreeMap<u64, u64>,
+    hung: Vec<(u64, u64)>,
 }
 
 #[derive(Serialize)]
@@ -159,10 +171,10 @@ pub(super) fn read(redis: &Redis, keys: &[String]) -> Line {
     let mut questions = redis::pipe();
     for (nth, key) in keys.iter().enumerate() {
         match nth {
-            0 | 8 | 14..=19 | 21 | 23..=26 => questions.cmd("HGETALL").arg(key),
+            0 | 8 | 14..=19 | 21 | 23..=26 | 28 | 30 | 31 => questions.cmd("HGETALL").arg(key),
             22 => questions.cmd("LRANGE").arg(key).arg(&[0, -1]),
             1..=5 => questions.cmd("GET").arg(key),
-            6 | 7 | 9..=13 | 20 | 27 => {
+            6 | 7 | 9..=13 | 20 | 27 | 29 => {
                 questions.cmd("ZRANGE").arg(key).arg(&[0, -1]).arg("WITHSCORES")
             }
             _ => questions.cmd("EXISTS").arg(key),
@@ -200,6 +212,9 @@ pub(super) fn read(redis: &Redis, keys: &[String]) -> Line {
     let asked = aging(&state, "asked", pairs(next()), pairs(next()), asked);
     let history = history(pairs(next()), &state);
     let outbox = outbox(pairs(next()), scores(next()), &state);
+    let slots = slots(pairs(next()), &state);
+    let hung = scores(next());
+    let roster = roster(pairs(next()), pairs(next()), &state);
     assert_eq!((next(), next()), (Value::Int(0), Value::Int(0)), "work is left in tmp");
 
     let settling_until = state.number("settling_until_ms");
@@ -232,7 +247,7 @@ pub(super) fn read(redis: &Redis, keys: &[String]) -> Line {
         waiting: state.number("waiting"),
         claimable: state.number("claimable"),
         head,
-        sessions: sessions(inside, ended, seats, state.number("ended_serial")),
+        sessions: sessions((inside, ended, seats), (slots, hung), state.number("ended_serial")),
         missing: state.number("missing"),
         missing_until_ms: state.number("missing_until_ms"),
         bucket: (state.number("credit"), state.number("owed"), state.number("next_batch_ms")),
@@ -257,6 +272,7 @@ pub(super) fn read(redis: &Redis, keys: &[String]) -> Line {
         history,
         outbox,
         shadow: shadow(&state),
+        roster,
     };
     let bytes = rmp_serde::to_vec(&kept).expect("writes down");
     rmp_serde::from_slice(&bytes).expect("reads back as a line")
@@ -330,7 +346,33 @@ fn second(mut member: &[u8], text: &[u8]) -> Second {
     second
 }
 
-fn sessions(until: Vec<(u64, u64)>, ended: Vec<(u64, u64)>, seats: Pairs, serial: u64) -> Sessions {
+fn slots(pairs: Pairs, state: &State) -> BTreeMap<u64, u64> {
+    let slots: BTreeMap<u64, u64> =
+        pairs.iter().map(|(number, slot)| (score(number), score(slot))).collect();
+    assert_eq!(slots.len() as u64, state.number("slotted"), "slots are miscounted");
+    slots
+}
+
+fn roster(names: Pairs, taken: Pairs, state: &State) -> Roster {
+    let names: BTreeMap<u64, String> =
+        names.iter().map(|(number, name)| (score(number), text(name))).collect();
+    assert_eq!(names.len() as u64, state.number("names"), "names are miscounted");
+    Roster {
+        names,
+        taken: taken.iter().map(|(name, number)| (text(name), score(number))).collect(),
+        version: state.number("roster_version"),
+        changed: state.number("roster_changed") == 1,
+        published_ms: state.number("roster_published_ms"),
+    }
+}
+
+type Scored = Vec<(u64, u64)>;
+
+fn sessions(
+    (until, ended, seats): (Scored, Scored, Pairs),
+    (mut slots, hung): (BTreeMap<u64, u64>, Scored),
+    serial: u64,
+) -> Sessions {
     let mut records = BTreeMap::new();
     for (field, value) in seats {
         assert!(!value.is_empty(), "an empty bucket is left");
@@ -339,7 +381,9 @@ fn sessions(until: Vec<(u64, u64)>, ended: Vec<(u64, u64)>, seats: Pairs, serial
             let number = score(&field) * 32 + u64::from(*offset);
             let mut next = || take(&mut record, 6);
             let (at_ms, entered_ms) = (next(), next());
-            let terms = Terms { admitted_ms: next(), issued_ms: next(), expires_ms: next() };
+            let (admitted_ms, issued_ms, expires_ms) = (next(), next(), next());
+            let slot = slots.remove(&number).unwrap_or(0);
+            let terms = Terms { admitted_ms, issued_ms, expires_ms, slot };
             assert_eq!(
                 records.insert(number, (at_ms, (entered_ms, terms))),
                 None,
@@ -353,13 +397,26 @@ fn sessions(until: Vec<(u64, u64)>, ended: Vec<(u64, u64)>, seats: Pairs, serial
         ended: BTreeMap::new(),
         log: BTreeMap::new(),
         serial,
+        held: BTreeMap::new(),
+        hung,
     };
+    assert!(slots.is_empty(), "slots of nobody are left: {slots:?}");
     for (number, _) in until {
         let (at_ms, seat) = records.remove(&number).expect("whoever is inside has a seat");
         assert_eq!(at_ms, 0, "{number} is inside and has ended");
+        if seat.1.slot > 0 {
+            sessions.held.insert(seat.1.slot, number);
+        }
         sessions.seats.insert(number, seat);
     }
-    let endings = [Ending::Completed, Ending::Left, Ending::Revoked, Ending::Idle, Ending::Capped];
+    let endings = [
+        Ending::Completed,
+        Ending::Left,
+        Ending::Revoked,
+        Ending::Idle,
+        Ending::Capped,
+        Ending::Requeued,
+    ];
     for (number, score) in ended {
         let (at_ms, seat) = records.remove(&number).expect("whoever was inside had a seat");
         let (serial, why) = (score / 8, endings[score as usize % 8 - 1]);
@@ -477,9 +534,9 @@ fn nodes(nodes: Pairs, answers: Pairs) -> BTreeMap<u128, Node> {
 /// What a node was last told, read as it would be told again.
 fn told(answers: Vec<u8>) -> Answers {
     let nothing = || Value::BulkString(Vec::new());
-    let head = rmp_serde::to_vec(&[0; 36][..]).unwrap();
+    let head = rmp_serde::to_vec(&[0; 37][..]).unwrap();
     let mut parts = vec![Value::BulkString(head), Value::BulkString(answers)];
-    parts.resize_with(11, nothing);
+    parts.resize_with(12, nothing);
     let Reply {
         offered,
         leaves,

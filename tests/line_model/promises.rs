@@ -229,7 +229,7 @@ impl Promises {
     fn seats(&self, batch: &Batch, before: &Counts, reply: &Reply) -> Result<(), String> {
         let limited = |settings: &&Settings| !settings.mode.stops_nobody();
         let settings = self.settings.as_ref().filter(limited);
-        let Some(seats) = settings.and_then(|settings| settings.max_active) else {
+        let Some(seats) = settings.and_then(Settings::seats) else {
             return Ok(());
         };
         let counts = &reply.counts;
@@ -341,11 +341,9 @@ impl Promises {
         let applied = reply.taken == Taken::Applied;
         let ended = batch.ends.iter().map(|end| &end.number);
         let renewed = batch.renewals.iter().map(|renewal| &renewal.number);
-        let revoked = batch.commands.iter().filter_map(|order| match &order.command {
-            Command::Revoke(number) => Some(number),
-            _ => None,
-        });
-        for number in batch.leaves.iter().chain(ended).chain(renewed).chain(revoked) {
+        let ordered: Vec<Number> =
+            batch.commands.iter().filter_map(|order| order.command.number()).collect();
+        for number in batch.leaves.iter().chain(ended).chain(renewed).chain(&ordered) {
             self.polling.remove(number);
         }
         if applied && batch.epoch == reply.counts.epoch {

@@ -248,7 +248,7 @@ fn a_full_batch_of_everything() {
             batch.claims = spread(1_500, claims).collect();
         });
     }
-    let renewal = |number| Renewal { number, admitted_ms: START.wall_ms };
+    let renewal = |number| Renewal { number, admitted_ms: START.wall_ms, ..Renewal::default() };
     room.with(|batch| batch.renewals = spread(1_500, 250).map(renewal).collect());
     let end = |number| End { number, why: Ending::Idle };
     room.with(|batch| batch.ends = spread(1_500, 250).map(end).collect());
@@ -300,9 +300,12 @@ fn numbers_that_lua_can_not_hold() {
             batch.claims = numbers.clone();
             batch.spends = numbers.clone();
             batch.ends = vec![End { number: huge, why: Ending::Revoked }];
-            let renewal = |number| Renewal { number, admitted_ms: huge };
+            let renewal = |number| Renewal { number, admitted_ms: huge, slot: huge, extend: true };
+            batch.hangups = numbers.clone();
             batch.renewals = vec![renewal(huge), renewal(7), renewal(7)];
             batch.commands = vec![Command::Release(huge).into(), Command::Revoke(huge).into()];
+            batch.commands.push(Command::Extend(huge).into());
+            batch.commands.push(Command::Requeue(huge).into());
             batch.sent = numbers.clone();
             batch.offer = Some(Offer { version: huge, settings: hold() });
         });
@@ -311,7 +314,7 @@ fn numbers_that_lua_can_not_hold() {
         room.with(|batch| batch.known.epoch = huge);
         room.with(|batch| batch.epoch = huge);
         let have =
-            Have { bits: huge, express: huge, ended: huge, settings: huge, ..Have::default() };
+            Have { bits: huge, express: huge, ended: huge, settings: huge, roster: huge, run: 0 };
         room.with(|batch| batch.have = Have { run: 1, ..have });
         room.with(|batch| batch.have = Have { run: huge, ..have });
         room.now.run += 1;
@@ -323,6 +326,7 @@ fn numbers_that_lua_can_not_hold() {
             ended: vec![(huge, Ending::Capped), (13, Ending::Capped)],
             paused: false,
             overrides: Overrides::default(),
+            names: vec![(huge, "Ada".to_owned()), (14, "Bo".to_owned())],
         };
         room.with(|batch| batch.known.report = Some(Box::new(report)));
         room.now.wall_ms += 2_000;

@@ -101,6 +101,16 @@ pub(super) enum Item {
     Renew {
         who: Who,
         ago_ms: u64,
+        slot: u64,
+        extend: bool,
+    },
+    HangUp {
+        who: Who,
+        count: u64,
+    },
+    /// Whoever was sent to the end of the line comes for their number.
+    SentBack {
+        who: Who,
     },
     Return {
         who: Who,
@@ -137,6 +147,9 @@ pub(super) enum Item {
 pub(super) enum Ordered {
     Plain(Command),
     Revoke(Who),
+    Complete(Who),
+    Extend(Who),
+    Requeue(Who),
     /// Settings by their names, for a time or until they are taken back; `None` takes one back.
     Set(Vec<(&'static str, Option<String>, u64)>),
 }
@@ -160,6 +173,7 @@ pub(super) struct JoinKey {
     pub(super) proof: Option<u8>,
     pub(super) address: Option<u8>,
     pub(super) user: Option<u8>,
+    pub(super) name: Option<u8>,
 }
 
 /// A visitor, by where they are found; `count` of them go down from there.
@@ -198,6 +212,8 @@ pub(super) enum Change {
     OnAbsence(OnAbsence),
     Limits(Vec<JoinLimit>),
     Webhooks(bool),
+    Slots(usize, u64),
+    Roster(bool),
 }
 
 impl Change {
@@ -217,6 +233,17 @@ impl Change {
             Change::OnAbsence(what) => settings.on_absence = what,
             Change::Limits(limits) => settings.join_limits = limits,
             Change::Webhooks(wanted) => settings.webhooks = wanted,
+            Change::Slots(count, grace_ms) => {
+                settings.slots = (0..count).map(|nth| format!("S{nth}")).collect();
+                settings.slot_grace_ms = grace_ms;
+            }
+            Change::Roster(shown) => {
+                settings.roster = shown;
+                if shown {
+                    settings.max_waiting = Some(settings.max_waiting.unwrap_or(100).min(100));
+                    settings.max_active = Some(settings.max_active.unwrap_or(30).min(30));
+                }
+            }
         }
     }
 }

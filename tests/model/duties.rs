@@ -31,6 +31,7 @@ impl Model {
         self.forget_endings(wall);
         self.forget_spends();
         self.end_seats(wall);
+        self.end_hung_up();
         self.refill(advance);
         if self.missing_until <= self.counts.clock_ms {
             self.note("missing seats were forgotten", self.counts.missing);
@@ -184,7 +185,9 @@ impl Model {
         let (clock, nodes) = (self.counts.clock_ms, self.nodes.len());
         self.nodes.retain(|_, node| node.heard + NODE_MS > clock);
         self.note("a node was forgotten", (nodes - self.nodes.len()) as u64);
-        self.visitors.retain(|visitor| visitor.live || visitor.used || !visitor.ordinary());
+        self.forget_names();
+        let said = |visitor: &Visitor| visitor.live || visitor.used || visitor.name.is_some();
+        self.visitors.retain(|visitor| said(visitor) || !visitor.ordinary());
     }
 
     pub(super) fn move_base(&mut self) {
@@ -193,7 +196,8 @@ impl Model {
             let base = self.counts.lapsed / BASE_STEP * BASE_STEP;
             self.base = base;
             self.note("base moved", 1);
-            self.visitors.retain(|visitor| visitor.number >= base || !visitor.ordinary());
+            let said = |visitor: &Visitor| visitor.number >= base || visitor.name.is_some();
+            self.visitors.retain(|visitor| said(visitor) || !visitor.ordinary());
         }
     }
 

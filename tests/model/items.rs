@@ -38,6 +38,7 @@ impl Model {
         reply.returns = asked(Ask::Return, &batch.returns);
         reply.vouched = asked(Ask::Vouched, &batch.vouched);
         reply.claims = asked(Ask::Claim, &batch.claims);
+        batch.hangups.iter().for_each(|number| self.hang_up(*number));
     }
 
     /// An ordinary visitor was seen.
@@ -109,6 +110,9 @@ impl Model {
             Standing::Unknown => Done::Unknown,
             Standing::Active => {
                 self.end_session(number, why);
+                if why == Ending::Requeued {
+                    self.requeue(number);
+                }
                 Done::Freed
             }
             Standing::Expired(Reason::Ended(Ending::Idle)) => {
@@ -122,7 +126,7 @@ impl Model {
             Standing::Completed | Standing::Expired(Reason::Ended(_)) => Done::Already,
             standing => {
                 let in_line = !matches!(standing, Standing::Expired(_));
-                let an_operators = matches!(why, Ending::Revoked | Ending::Left);
+                let an_operators = matches!(why, Ending::Revoked | Ending::Left | Ending::Requeued);
                 if in_line && an_operators {
                     self.owe(u64::from(standing == Standing::Admitted));
                 } else {
@@ -131,6 +135,9 @@ impl Model {
                 }
                 self.counts.completed += u64::from(why == Ending::Completed);
                 self.end_unknown(number, why);
+                if in_line && why == Ending::Requeued {
+                    self.requeue(number);
+                }
                 if in_line { Done::Freed } else { Done::Already }
             }
         }
@@ -147,8 +154,8 @@ impl Model {
     pub(super) fn end_unknown(&mut self, number: Number, why: Ending) {
         let (clock, wall, serial) = (self.counts.clock_ms, self.last_wall, self.next_ending());
         let lasts = self.settings.clone().unwrap_or_default().session_ms();
-        let terms = Terms { admitted_ms: wall, issued_ms: wall, expires_ms: wall + lasts };
-        let seat = Box::new(Seat { entered: clock, free_at: clock, terms });
+        let terms = Terms { admitted_ms: wall, issued_ms: wall, expires_ms: wall + lasts, slot: 0 };
+        let seat = Box::new(Seat { entered: clock, free_at: clock, terms, left_at: None });
         self.visitor(number).take(Where::Ended { why, at: clock, serial, seat });
     }
 
@@ -162,12 +169,14 @@ impl Model {
         let (at, serial) = (self.counts.clock_ms, self.next_ending());
         let visitor = self.visitor(number);
         let Where::Inside(seat) = &visitor.found else { unreachable!("{number} is inside") };
-        let seat = seat.clone();
+        let mut seat = seat.clone();
+        seat.left_at = None;
         visitor.take(Where::Ended { why, at, serial, seat });
         self.counts.completed += u64::from(why == Ending::Completed);
     }
 
-    fn renew(&mut self, Renewal { number, admitted_ms }: Renewal, wall: u64) -> Claimed {
+    fn renew(&mut self, renewal: Renewal, wall: u64) -> Claimed {
+        let Renewal { number, admitted_ms, slot, extend } = renewal;
         match self.standing(number) {
             Standing::Unknown => return Claimed::Unknown,
             Standing::Active => {}
@@ -179,23 +188,40 @@ impl Model {
                     self.found_missing(number);
                     let entered =
                         self.counts.clock_ms.saturating_sub(wall.saturating_sub(admitted_ms));
-                    let terms = Terms { admitted_ms, issued_ms: wall, expires_ms: 0 };
+                    let kept = self.slot_for(number, slot);
+                    let missing = self.counts.missing;
+                    self.note("a slot came back", u64::from(kept > 0 && kept == slot));
+                    self.note(
+                        "a slot came back, others missing",
+                        u64::from(kept > 0 && missing > 0),
+                    );
+                    let terms = Terms { admitted_ms, issued_ms: wall, expires_ms: 0, slot: kept };
                     self.visitor(number).take(Where::Inside(Box::new(Seat {
                         entered,
                         free_at: 0,
                         terms,
+                        left_at: None,
                     })));
                     self.note("a seat was taken back", 1);
                 }
             },
         }
-        self.extend(number, wall)
+        self.note("extended", u64::from(extend));
+        self.extend(number, wall, if extend { 2 } else { 1 })
     }
 
-    /// The seat of a visitor inside lasts longer, unless its cap is reached.
-    fn extend(&mut self, number: Number, wall: u64) -> Claimed {
+    /// The seat of a visitor inside lasts so many idle times, unless its cap is reached.
+    pub(super) fn extend(&mut self, number: Number, wall: u64, times: u64) -> Claimed {
         let clock = self.counts.clock_ms;
         let (idle, max) = (self.settings().session_idle_ms, self.settings().session_max_ms);
+        let Where::Inside(seat) = &self.visitor(number).found else {
+            unreachable!("{number} is inside")
+        };
+        let slot = seat.terms.slot;
+        let slot = self.slot_for(number, slot);
+        let back =
+            matches!(&self.visitor(number).found, Where::Inside(seat) if seat.left_at.is_some());
+        self.note("hung up, and heard of again", u64::from(back));
         let Where::Inside(seat) = &mut self.visitor(number).found else {
             unreachable!("{number} is inside")
         };
@@ -206,7 +232,8 @@ impl Model {
             return self.over(number);
         }
         let lasts = idle.or(max).expect("settings in range end a seat some time");
-        seat.free_at = seat.free_at.max((clock + lasts).min(cap));
+        seat.free_at = seat.free_at.max((clock + times * lasts).min(cap));
+        (seat.left_at, seat.terms.slot) = (None, slot);
         seat.terms.issued_ms = wall;
         seat.terms.expires_ms = seat.terms.expires_ms.max(wall + (seat.free_at - clock));
         Claimed::Inside(seat.terms)
@@ -229,6 +256,9 @@ impl Model {
         seat.free_at = (clock + session).min(cap);
         seat.terms.issued_ms = wall;
         seat.terms.expires_ms = seat.terms.expires_ms.max(wall + (seat.free_at - clock));
+        let before = seat.terms.slot;
+        seat.terms.slot = self.slot_for(number, before);
+        self.note("resumed in the same slot", u64::from(before > 0 && before == seat.terms.slot));
         let terms = seat.terms;
         self.visitor(number).found = Where::Inside(seat);
         self.note("resumed", 1);
@@ -240,14 +270,15 @@ impl Model {
         match self.standing(number) {
             Standing::Unknown => Claimed::Unknown,
             Standing::Active => {
-                let Where::Inside(seat) = &self.visitor(number).found else {
+                let Where::Inside(seat) = &mut self.visitor(number).found else {
                     unreachable!("{number} is inside")
                 };
+                seat.left_at = None;
                 if seat.terms.expires_ms > wall {
                     return Claimed::Inside(seat.terms);
                 }
                 self.note("a pass that had run out was renewed", 1);
-                self.extend(number, wall)
+                self.extend(number, wall, 1)
             }
             Standing::Expired(Reason::Ended(Ending::Idle)) => {
                 self.resume(number, wall).unwrap_or_else(|| self.over(number))
@@ -304,8 +335,10 @@ impl Model {
     /// From admitted to inside.
     pub(super) fn enter(&mut self, number: Number, lasts: u64, wall: u64) -> Terms {
         let clock = self.counts.clock_ms;
-        let terms = Terms { admitted_ms: wall, issued_ms: wall, expires_ms: wall + lasts };
-        let seat = Seat { entered: clock, free_at: clock + lasts, terms };
+        let slot = self.slot_for(number, 0);
+        self.note("a slot was given", u64::from(slot > 0));
+        let terms = Terms { admitted_ms: wall, issued_ms: wall, expires_ms: wall + lasts, slot };
+        let seat = Seat { entered: clock, free_at: clock + lasts, terms, left_at: None };
         self.visitor(number).take(Where::Inside(Box::new(seat)));
         self.counts.entered += 1;
         terms

@@ -76,10 +76,17 @@ impl Model {
         if !self.repeats(keyed) && (closed || *room == 0) {
             return Joined::Refused(if closed { Refusal::Closed } else { Refusal::Full });
         }
+        if let Some(name) = &keyed.name
+            && !self.repeats(keyed)
+            && self.is_taken(name)
+        {
+            return Joined::Refused(Refusal::NameTaken);
+        }
         if let Some(refusal) = self.count_attempt(keyed) {
             return Joined::Refused(refusal);
         }
-        if let Some(already) = self.known_join(keyed, wall) {
+        if let Some(already) = self.sent_back(keyed, wall).or_else(|| self.known_join(keyed, wall))
+        {
             return already;
         }
         let joined = self.give(1, room, wall);
@@ -88,19 +95,39 @@ impl Model {
                 (keyed.clone(), self.counts.clock_ms);
             let first = FirstJoin { number: first, joined_ms, idempotency, proof, user, at };
             self.devices.insert(once, first);
+            self.requeued.remove(&once);
+        }
+        if let (Joined::Given { first, .. }, Some(name)) = (joined, &keyed.name) {
+            self.call(first, name);
         }
         joined
     }
 
     /// Whether this join repeats one whose number can still do anything.
     fn repeats(&self, keyed: &Keyed) -> bool {
-        let first = keyed.once.and_then(|once| self.devices.get(&once));
-        first.is_some_and(|first| {
+        let first = keyed.once.and_then(|once| {
+            let sent = self.requeued.get(&once).map(|(number, _)| *number);
+            sent.or(self.devices.get(&once).map(|first| first.number))
+        });
+        first.is_some_and(|number| {
             !matches!(
-                self.standing(first.number),
+                self.standing(number),
                 Standing::Unknown | Standing::Completed | Standing::Expired(_)
             )
         })
+    }
+
+    /// Whoever was sent to the end of the line comes for their number, and has nothing else to show.
+    fn sent_back(&mut self, keyed: &Keyed, wall: u64) -> Option<Joined> {
+        let (number, joined_ms) = *self.requeued.get(&keyed.once?)?;
+        if !self.repeats(keyed) {
+            return None;
+        }
+        self.ask(Ask::Return, number, wall);
+        self.note("came for their number at the end", 1);
+        let (epoch, standing, proven) =
+            (self.counts.epoch, self.standing(number), keyed.user.is_none());
+        Some(Joined::Already { epoch, number, joined_ms, proven, standing })
     }
 
     /// The join this one repeats, if its number can still do anything.

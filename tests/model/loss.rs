@@ -48,6 +48,7 @@ impl Model {
         self.visitors.clear();
         self.releases.clear();
         self.devices.clear();
+        self.requeued.clear();
         self.spent.clear();
         self.owed = 0;
         self.shadow = None;
@@ -157,6 +158,9 @@ impl Model {
                 }
             };
             visitor.take(Where::Ended { why, at: clock, serial, seat });
+        }
+        for (number, name) in &report.names {
+            self.remember_name(*number, name);
         }
         self.counts.paused |= report.paused;
         self.believe(&report.overrides);

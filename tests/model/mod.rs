@@ -15,6 +15,7 @@ mod loss;
 mod offer;
 mod orders;
 mod shadow;
+mod slots;
 mod turns;
 mod visitor;
 
@@ -90,6 +91,8 @@ pub struct Model {
     shadow: Option<shadow::Shadow>,
 
     devices: BTreeMap<Key, FirstJoin>,
+    /// Numbers of those who were sent to the end of the line, and when.
+    requeued: BTreeMap<Key, (Number, u64)>,
     attempts: Vec<Attempt>,
 
     /// How often each rule was reached: a rule that no run reaches is judged by nobody.
@@ -265,12 +268,18 @@ impl Model {
 
     /// Seats that are not taken.
     fn seats_free(&self) -> u64 {
-        let Some(seats) = self.settings().max_active else {
-            return u64::MAX;
-        };
-        if matches!(self.settings().mode, Mode::Bypass | Mode::Shadow) {
+        let settings = self.settings();
+        if matches!(settings.mode, Mode::Bypass | Mode::Shadow) {
             return u64::MAX;
         }
+        let slots = settings.slots.len() as u64;
+        if slots > 0 && self.counts.missing > 0 {
+            return 0;
+        }
+        let limits = [settings.max_active, Some(slots).filter(|slots| *slots > 0)];
+        let Some(seats) = limits.into_iter().flatten().min() else {
+            return u64::MAX;
+        };
         let (_, admitted, inside) = self.tally();
         seats.saturating_sub(inside + admitted + self.counts.missing)
     }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use anteroom::line::{
-    Change, Command, Commanded, Done, End, Ending, Key, Offer, Offered, Once, Order, Overrides,
-    Settings,
+    Change, Claimed, Command, Commanded, Done, End, Ending, Key, Number, Offer, Offered, Once,
+    Order, Overrides, Settings, Standing,
 };
 
 use super::Model;
@@ -71,17 +71,36 @@ impl Model {
             Command::Resume => self.counts.paused = false,
             Command::Reset => self.begin_epoch((self.counts.epoch + 1).max(wall / 1_000)),
             Command::Release(count) => return self.release_by_hand(*count, steps),
-            Command::Revoke(_) if epoch != self.counts.epoch => {
+            Command::Revoke(_)
+            | Command::Complete(_)
+            | Command::Requeue(_)
+            | Command::Extend(_)
+                if epoch != self.counts.epoch =>
+            {
                 return Commanded::Ended(Done::Stale);
             }
-            Command::Revoke(number) => {
-                let end = End { number: *number, why: Ending::Revoked };
-                return Commanded::Ended(self.end(end));
+            Command::Revoke(number) => return self.ordered_end(*number, Ending::Revoked),
+            Command::Complete(number) => return self.ordered_end(*number, Ending::Completed),
+            Command::Requeue(number) => return self.ordered_end(*number, Ending::Requeued),
+            Command::Extend(number) => {
+                let extended = match self.standing(*number) {
+                    Standing::Unknown => return Commanded::Ended(Done::Unknown),
+                    Standing::Active => self.extend(*number, wall, 2),
+                    _ => return Commanded::Ended(Done::Already),
+                };
+                if !matches!(extended, Claimed::Inside(_)) {
+                    return Commanded::Ended(Done::Already);
+                }
+                self.note("extended by order", 1);
             }
             Command::Set(changes) => self.set(changes),
             Command::Repair => return Commanded::Repaired(0),
         }
         Commanded::Done
+    }
+
+    fn ordered_end(&mut self, number: Number, why: Ending) -> Commanded {
+        Commanded::Ended(self.end(End { number, why }))
     }
 
     fn set(&mut self, changes: &[Change]) {

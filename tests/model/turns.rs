@@ -136,7 +136,9 @@ impl Model {
             let Joined::Given { first, count, entered, terms, .. } = joined else {
                 continue;
             };
-            for number in *first..*first + u64::from(*count) {
+            let slots = !self.settings().slots.is_empty();
+            let people = if slots { u64::from(*count).min(1) } else { u64::from(*count) };
+            for number in *first..*first + people {
                 self.note("as many entered as may", u64::from(left == 0));
                 if left == 0 || self.standing(number) != Standing::Admitted {
                     break;

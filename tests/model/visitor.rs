@@ -15,6 +15,8 @@ pub struct Visitor {
     /// The heartbeat period in which they were last heard of.
     pub seen: u32,
     pub found: Where,
+    /// What the roster calls them.
+    pub name: Option<String>,
 }
 
 /// Where a visitor is found, beside the ordinary line.
@@ -40,12 +42,14 @@ pub struct Seat {
     pub entered: u64,
     pub free_at: u64,
     pub terms: Terms,
+    /// When it is left, because nobody is on the line.
+    pub left_at: Option<u64>,
 }
 
 impl Visitor {
     /// A number about which nothing is known.
     pub fn nobody(number: Number) -> Visitor {
-        Visitor { number, live: false, used: false, seen: 0, found: Where::Line }
+        Visitor { number, live: false, used: false, seen: 0, found: Where::Line, name: None }
     }
 
     /// Found nowhere but in the ordinary line.

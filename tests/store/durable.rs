@@ -87,7 +87,7 @@ fn whatever_is_told_is_kept_by_itself() {
             "a renewal",
             Box::new(move |batch| {
                 let number = 2;
-                batch.renewals = vec![Renewal { number, admitted_ms }];
+                batch.renewals = vec![Renewal { number, admitted_ms, ..Renewal::default() }];
             }),
         ),
         ("a pause", Box::new(|batch| batch.commands = vec![Command::Pause.into()])),

@@ -85,7 +85,7 @@ impl Twin {
         let why = Ending::Completed;
         batch.ends = some(2).into_iter().map(|number| End { number, why }).collect();
         let admitted_ms = self.view.counts().clock_ms;
-        let renewal = |number| Renewal { number, admitted_ms };
+        let renewal = |number| Renewal { number, admitted_ms, ..Renewal::default() };
         batch.renewals = some(2).into_iter().map(renewal).collect();
         for _ in 0..rng.below(4) {
             batch.joins.push(match rng.below(3) {

@@ -24,7 +24,7 @@ pub(super) fn turns(waiting: u64, rounds: u64) -> Vec<Kind> {
     });
     let claims = claims.collect();
     let renewals = spread().map(|numbers| {
-        let renewal = |number| Renewal { number, admitted_ms: 0 };
+        let renewal = |number| Renewal { number, admitted_ms: 0, ..Renewal::default() };
         let renewals = numbers.into_iter().map(renewal).collect();
         node.send(Batch { renewals, ..Batch::default() })
     });

@@ -45,7 +45,11 @@ impl Check<'_> {
             ticket_max_ms: value(&room.ticket_max, usual.ticket_max_ms),
             join_limits: join_limits(room),
             webhooks: usual.webhooks,
+            slots: Vec::new(),
+            slot_grace_ms: value(&room.slot_grace, usual.slot_grace_ms),
+            roster: room.roster.as_ref().is_some_and(|roster| roster.value),
         };
+        self.slots(room, &mut line);
         self.sessions(room, &mut line, &usual);
         for problem in line.problems() {
             self.out_of_range(room, &problem);
@@ -249,6 +253,7 @@ impl Check<'_> {
             "session_first" => (number(&room.session_first), span as _),
             "heartbeat_timeout" => (number(&room.heartbeat_timeout), span as _),
             "ticket_max" => (number(&room.ticket_max), span as _),
+            "slot_grace" => (number(&room.slot_grace), span as _),
             limit => {
                 let limits = [
                     &room.limits.join_per_address,
@@ -283,7 +288,7 @@ fn too_much(found: &OutOfRange) -> Option<&'static str> {
             "it would never stop anybody. Write \"none\" for no limit"
         }
         "claim_window" | "session_idle" | "session_max" | "session_first" | "ticket_max"
-        | "heartbeat_timeout" => "nobody is remembered for that long",
+        | "heartbeat_timeout" | "slot_grace" => "nobody is remembered for that long",
         _ => return None,
     };
     (found.value > found.high).then_some(why)

@@ -46,6 +46,9 @@ pub(super) static LEVELS: [&Level; 4] = [
             "config_version",
             "webhook_url",
             "rollout",
+            "slots",
+            "slot_grace",
+            "roster",
         ],
         later: &[
             "adaptive",
@@ -54,10 +57,7 @@ pub(super) static LEVELS: [&Level; 4] = [
             "class_share",
             "classes",
             "rate_min",
-            "roster",
             "schedule",
-            "slot_grace",
-            "slots",
         ],
         ..PLAIN
     },
@@ -126,6 +126,9 @@ pub struct Room {
     pub limits: Limits,
     pub page: Page,
     pub config_version: Option<Written<u64>>,
+    pub slots: Option<Vec<Written<String>>>,
+    pub slot_grace: Option<Written<u64>>,
+    pub roster: Option<Written<bool>>,
     pub spoiled: Spoiled,
 }
 
@@ -249,6 +252,9 @@ impl Room {
             config_version: room.count("config_version"),
             webhook_url: room.text("webhook_url"),
             rollout: room.count("rollout"),
+            slots: room.texts("slots"),
+            slot_grace: room.duration("slot_grace"),
+            roster: room.read("roster", Node::flag),
             spoiled: room.into_spoiled(),
         }
     }

@@ -10,7 +10,7 @@ use tokio::time::sleep;
 
 use super::Response;
 use super::asker::{Asker, Caller};
-use super::error::{put_store_unavailable, queue_disabled, queue_full, rate_limited};
+use super::error::{name_taken, put_store_unavailable, queue_disabled, queue_full, rate_limited};
 use super::join::{join_limit, stranger};
 use super::json::Json;
 use super::status::{Call, State, said};
@@ -162,6 +162,7 @@ async fn place(
         }
         Joined::Refused(Refusal::Full) => Err(queue_full(entrance)),
         Joined::Refused(Refusal::Closed) => Err(queue_disabled(entrance)),
+        Joined::Refused(Refusal::NameTaken) => Err(name_taken(entrance)),
         Joined::Refused(Refusal::Limited { retry_ms, subject }) => {
             let whose = match subject {
                 Subject::User => identity.user_id.as_deref(),

@@ -76,6 +76,7 @@ pub(super) fn gone_body(entrance: &Entrance, proof: Proof, reason: Reason) -> Ve
         Reason::Ended(Ending::Revoked) => "the admission was revoked",
         Reason::Ended(Ending::Idle) => "the session ended after a time without activity",
         Reason::Ended(Ending::Capped) => "the session has lasted as long as it may",
+        Reason::Ended(Ending::Requeued) => "back to the end of the line: join again",
     };
     let mut json = Json::new();
     put_error(&mut json, "gone", message);
@@ -102,6 +103,12 @@ pub(super) fn rate_limited(entrance: &Entrance, retry_ms: u64) -> Response {
 pub(super) fn queue_full(entrance: &Entrance) -> Response {
     at(entrance.room.now_ms(), 503, "queue_full", "the line is full: try again later")
         .retry_after(LATER)
+}
+
+/// Somebody else is called so.
+pub(super) fn name_taken(entrance: &Entrance) -> Response {
+    let message = "somebody who waits or is inside has this name: choose another";
+    at(entrance.room.now_ms(), 409, "name_taken", message)
 }
 
 /// Nobody new is taken.

@@ -11,7 +11,9 @@ use std::time::Instant;
 use super::Response;
 use super::arrival;
 use super::asker::{self, Caller, count_address, room};
-use super::error::{bad, put_error, queue_disabled, queue_full, rate_limited, store_unavailable};
+use super::error::{
+    bad, name_taken, put_error, queue_disabled, queue_full, rate_limited, store_unavailable,
+};
 use super::fields::{Fields, id};
 use super::json::Json;
 use super::outside;
@@ -132,6 +134,7 @@ pub(super) async fn join(
         }
         Joined::Refused(Refusal::Full) => Err(queue_full(entrance)),
         Joined::Refused(Refusal::Closed) => Err(queue_disabled(entrance)),
+        Joined::Refused(Refusal::NameTaken) => Err(name_taken(entrance)),
         Joined::Refused(Refusal::Limited { subject, retry_ms }) => {
             Err(limited(entrance, client, &identity, subject, retry_ms))
         }

@@ -48,6 +48,25 @@ pub enum Command {
     Set(Vec<Change>),
     /// Counts anew whatever is kept as a counter.
     Repair,
+    /// Ends the session of a number of the batch's epoch: the visitor is done.
+    Complete(Number),
+    /// Keeps the seat of a number of the batch's epoch for one idle time more.
+    Extend(Number),
+    /// Sends a number of the batch's epoch to the end of the line.
+    Requeue(Number),
+}
+
+impl Command {
+    /// The number that it is about: one of the batch's epoch.
+    pub fn number(&self) -> Option<Number> {
+        match self {
+            Command::Revoke(number)
+            | Command::Complete(number)
+            | Command::Extend(number)
+            | Command::Requeue(number) => Some(*number),
+            _ => None,
+        }
+    }
 }
 
 /// A setting that is to be in force instead of the file's.
@@ -82,7 +101,7 @@ pub enum Commanded {
         /// Who, in the order of their turns: the first [`MAX_NAMED`](super::MAX_NAMED) of them.
         called: Vec<Number>,
     },
-    /// To a revocation.
+    /// To whatever is about one number. An extension that was made is `Done`.
     Ended(Done),
     /// Another order came under this key before: nothing was done.
     Conflict,

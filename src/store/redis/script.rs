@@ -28,6 +28,8 @@ macro_rules! script {
             "end do ",
             include_str!("../../../lua/lib/budget.lua"),
             "end do ",
+            include_str!("../../../lua/lib/slots.lua"),
+            "end do ",
             include_str!("../../../lua/lib/seats.lua"),
             "end do ",
             include_str!("../../../lua/lib/session.lua"),
@@ -43,6 +45,8 @@ macro_rules! script {
             include_str!("../../../lua/lib/sweep.lua"),
             "end do ",
             include_str!("../../../lua/lib/claim.lua"),
+            "end do ",
+            include_str!("../../../lua/lib/roster.lua"),
             "end do ",
             include_str!("../../../lua/lib/join.lua"),
             "end do ",
@@ -75,7 +79,7 @@ pub const FORGET: &str = "return redis.call('UNLINK', unpack(KEYS))";
 pub const LAYOUT: u32 = 4;
 
 /// The last parts of the names of a room's keys, in the order in which the script is given them.
-pub const KEYS: [&str; 30] = [
+pub const KEYS: [&str; 34] = [
     "state",
     "live",
     "used",
@@ -104,6 +108,10 @@ pub const KEYS: [&str; 30] = [
     "history",
     "letters",
     "due",
+    "slots",
+    "hung",
+    "roster",
+    "named",
     "tmp:0",
     "tmp:1",
 ];

@@ -16,8 +16,14 @@ pub use find::{ask_for, found};
 use crate::line::Ending;
 
 /// Endings by the number that stands for each; 0 stands for none.
-const ENDINGS: [Ending; 5] =
-    [Ending::Completed, Ending::Left, Ending::Revoked, Ending::Idle, Ending::Capped];
+const ENDINGS: [Ending; 6] = [
+    Ending::Completed,
+    Ending::Left,
+    Ending::Revoked,
+    Ending::Idle,
+    Ending::Capped,
+    Ending::Requeued,
+];
 
 /// An ending's number.
 fn code(why: Ending) -> u64 {
@@ -27,6 +33,7 @@ fn code(why: Ending) -> u64 {
         Ending::Revoked => 3,
         Ending::Idle => 4,
         Ending::Capped => 5,
+        Ending::Requeued => 6,
     }
 }
 
@@ -44,6 +51,6 @@ mod tests {
         for why in ENDINGS {
             assert_eq!(ending(code(why)), Some(why));
         }
-        assert_eq!((ending(0), ending(6)), (None, None));
+        assert_eq!((ending(0), ending(7)), (None, None));
     }
 }

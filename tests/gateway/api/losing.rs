@@ -268,6 +268,7 @@ fn passes_are_judged_by_their_signature_and_by_what_is_known() {
             admitted_ms: now_ms - 10_000,
             issued_ms: now_ms - 10_000,
             expires_ms: now_ms + 60_000,
+            slot: 0,
         };
         let pass =
             |epoch, number| entrance.pass(Proof { epoch, number }, &terms, &Identity::default());

@@ -10,8 +10,8 @@ use super::ending;
 use super::places;
 use crate::line::{
     BitsUpdate, Claimed, Commanded, Counts, Done, Ending, ExpressUpdate, InForce, Joined, Letter,
-    Number, Offered, Override, Overrides, PLACES_MAX, Reason, Refusal, Reply, Standing, Subject,
-    Taken, Terms, Update,
+    Named, Number, Offered, Override, Overrides, PLACES_MAX, Reason, Refusal, Reply, RosterUpdate,
+    Standing, Subject, Taken, Terms, Update,
 };
 use crate::store::StoreError;
 
@@ -24,8 +24,20 @@ pub fn decode(value: Value) -> Result<Reply, StoreError> {
         return Err(newer?);
     }
     let parts = parts(value)?;
-    let [head, answers, ended, live, used, express, strayed, called, file, overrides, letters] =
-        &parts[..]
+    let [
+        head,
+        answers,
+        ended,
+        live,
+        used,
+        express,
+        strayed,
+        called,
+        file,
+        overrides,
+        letters,
+        names,
+    ] = &parts[..]
     else {
         return Err(wrong("parts"));
     };
@@ -35,6 +47,7 @@ pub fn decode(value: Value) -> Result<Reply, StoreError> {
     let counts = counts(&mut head)?;
     let (bits_version, from, head_version, serial) =
         (head.next()?, head.next()?, head.next()?, head.next()?);
+    let roster_version = head.next()?;
     head.end()?;
     let update = Update {
         bits: (bits_version > 0)
@@ -52,6 +65,7 @@ pub fn decode(value: Value) -> Result<Reply, StoreError> {
                 overrides: self::overrides(overrides)?,
             }),
         },
+        roster: (roster_version > 0).then(|| roster(roster_version, names)).transpose()?,
     };
     let letters = self::letters(letters)?;
     let reply = Reply { wall_ms, run, taken, letters, counts, update, ..Reply::default() };
@@ -128,7 +142,7 @@ impl Tape {
 
     fn terms(&mut self) -> Result<Terms, StoreError> {
         let (admitted_ms, issued_ms, expires_ms) = (self.next()?, self.next()?, self.next()?);
-        Ok(Terms { admitted_ms, issued_ms, expires_ms })
+        Ok(Terms { admitted_ms, issued_ms, expires_ms, slot: self.next()? })
     }
 
     fn ending(&self, code: u64) -> Result<Ending, StoreError> {
@@ -246,6 +260,13 @@ fn overrides(bytes: &[u8]) -> Result<Overrides, StoreError> {
     Ok(Overrides { serial, set: set.collect() })
 }
 
+fn roster(version: u64, bytes: &[u8]) -> Result<RosterUpdate, StoreError> {
+    let names: Vec<(Number, bool, u64, String)> =
+        rmp_serde::from_slice(bytes).map_err(|_| wrong("roster"))?;
+    let named = |(number, inside, slot, name)| Named { number, inside, slot, name };
+    Ok(RosterUpdate { version, names: names.into_iter().map(named).collect() })
+}
+
 fn letters(bytes: &[u8]) -> Result<Vec<Letter>, StoreError> {
     if bytes.is_empty() {
         return Ok(Vec::new()); // Not handed out while a line settles.
@@ -310,7 +331,7 @@ fn claimed(tape: &mut Tape) -> Result<Claimed, StoreError> {
         3 => Claimed::Stale,
         4 => Claimed::Over(Reason::Passed),
         5 => Claimed::Over(Reason::Used),
-        11 => Claimed::Inside(tape.terms()?),
+        20 => Claimed::Inside(tape.terms()?),
         over => Claimed::Over(Reason::Ended(tape.ending(over - 5)?)),
     })
 }
@@ -355,6 +376,7 @@ fn joined(tape: &mut Tape) -> Result<Joined, StoreError> {
         2 => Joined::Refused(Refusal::Full),
         3 => Joined::Refused(Refusal::Closed),
         4 => Joined::Refused(Refusal::Limited { subject: subject(tape)?, retry_ms: tape.next()? }),
+        5 => Joined::Refused(Refusal::NameTaken),
         _ => return Err(wrong("joined")),
     })
 }

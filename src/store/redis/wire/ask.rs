@@ -11,7 +11,7 @@ use super::code;
 use super::places::Places;
 use crate::line::{
     BadBatch, Batch, Change, Command, EXACT, ISSUED_MAX, Join, Key, Keyed, MARKS_LISTED, MS_MAX,
-    Moment, Number, Offer, Order, Overrides, PLACES_MAX, Renewal,
+    Moment, Number, Offer, Order, Overrides, PLACES_MAX, Renewal, Report, folded,
 };
 
 /// What the script is called with.
@@ -70,10 +70,11 @@ pub fn encode(room: &str, batch: &Batch, moment: Option<Moment>) -> Result<Call,
         live.from,
         used.from,
         u64::from(batch.wants),
+        have.roster,
     ];
     let pairs = |list: &[(Number, u64)]| list.iter().flat_map(|(a, b)| [*a, *b]).collect();
     let ended = report.map_or(&[][..], |report| &report.ended).iter();
-    let lists: [Vec<u64>; 15] = [
+    let lists: [Vec<u64>; 16] = [
         others,
         batch.present.clone(),
         batch.leaves.clone(),
@@ -89,6 +90,7 @@ pub fn encode(room: &str, batch: &Batch, moment: Option<Moment>) -> Result<Call,
         batch.spends.clone(),
         batch.sent.clone(),
         batch.figures.clone(),
+        batch.hangups.clone(),
     ];
     let joins = batch.joins.iter().map(|join| match join {
         Join::Plain(count) => i64::from(*count),
@@ -109,6 +111,7 @@ pub fn encode(room: &str, batch: &Batch, moment: Option<Moment>) -> Result<Call,
         batch.about.clone().unwrap_or_default().into_bytes(),
         json(&batch.tags, batch.tags.is_empty()),
         report.map_or_else(Vec::new, |report| overrides(&report.overrides)),
+        names(batch, report),
     ];
     Ok(Call { keys: script::keys(room), args })
 }
@@ -124,8 +127,9 @@ fn msgpack(value: &impl Serialize) -> Vec<u8> {
 }
 
 /// A time as the line itself would take it.
-fn renewal(renewal: &Renewal) -> [u64; 2] {
-    [renewal.number, renewal.admitted_ms.min(MS_MAX)]
+fn renewal(renewal: &Renewal) -> [u64; 4] {
+    let Renewal { number, admitted_ms, slot, extend } = *renewal;
+    [number, admitted_ms.min(MS_MAX), slot, u64::from(extend)]
 }
 
 fn command(order: &Order) -> [u64; 2] {
@@ -137,6 +141,9 @@ fn command(order: &Order) -> [u64; 2] {
         Command::Revoke(number) => [5, *number],
         Command::Set(_) => [6, 0],
         Command::Repair => [7, 0],
+        Command::Complete(number) => [8, *number],
+        Command::Extend(number) => [9, *number],
+        Command::Requeue(number) => [10, *number],
     }
 }
 
@@ -169,10 +176,7 @@ fn slip(order: &Order) -> Slip<'_> {
             Command::Set(changes) => changes.iter().map(change).collect(),
             _ => Vec::new(),
         },
-        number: match order.command {
-            Command::Revoke(number) => Some(number.to_string()),
-            _ => None,
-        },
+        number: order.command.number().map(|number| number.to_string()),
     }
 }
 
@@ -185,6 +189,23 @@ fn change(change: &Change) -> (&str, Value, u64) {
 fn overrides(known: &Overrides) -> Vec<u8> {
     let set = known.set.iter().map(|(name, set)| (name, &set.value, set.until_ms));
     json(&(known.serial, set.collect::<Vec<_>>()), known.serial == 0)
+}
+
+/// Names, each with what two ways to write it have in common: Lua knows no letters but a to z.
+fn names(batch: &Batch, report: Option<&Report>) -> Vec<u8> {
+    let keyed = batch.joins.iter().filter_map(|join| match join {
+        Join::Keyed(keyed) => Some(keyed),
+        Join::Plain(_) => None,
+    });
+    let joins: Vec<_> = (1_u64..)
+        .zip(keyed)
+        .filter_map(|(nth, keyed)| keyed.name.as_ref().map(|name| (nth, name, folded(name))))
+        .collect();
+    let known = report.map_or(&[][..], |report| &report.names).iter();
+    let report: Vec<_> =
+        known.map(|(number, name)| ((*number).min(EXACT - 1), name, folded(name))).collect();
+    let none = joins.is_empty() && report.is_empty();
+    json(&(joins, report), none)
 }
 
 /// Texts and numbers in memory: nothing about writing them can fail.
@@ -204,7 +225,7 @@ fn offer(offer: &Offer) -> Vec<u8> {
 }
 
 fn keyed(join: &Join) -> Vec<u8> {
-    let Join::Keyed(Keyed { once, idempotency, proof, address, device, user }) = join else {
+    let Join::Keyed(Keyed { once, idempotency, proof, address, device, user, .. }) = join else {
         return Vec::new();
     };
     let keys: [&Option<Key>; 6] = [once, idempotency, address, device, user, proof];

@@ -44,9 +44,9 @@ pub fn found(question: Question, value: Value) -> Result<Found, StoreError> {
             Found::History(minutes)
         }
         Question::Inside { .. } => {
-            let seats: Vec<(Number, u64, u64, u64)> = read(&bytes, "inside")?;
-            let seat = |(number, admitted_ms, issued_ms, expires_ms)| {
-                (number, Terms { admitted_ms, issued_ms, expires_ms })
+            let seats: Vec<(Number, u64, u64, u64, u64)> = read(&bytes, "inside")?;
+            let seat = |(number, admitted_ms, issued_ms, expires_ms, slot)| {
+                (number, Terms { admitted_ms, issued_ms, expires_ms, slot })
             };
             Found::Inside(seats.into_iter().map(seat).collect())
         }
