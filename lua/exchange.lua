@@ -2,11 +2,11 @@
 --
 -- KEYS  state live used seen:0 seen:1 seen:2 inside ended seats express strayed called present releases
 --       joined:0 joined:1 limits:0 limits:1 nodes answers spent overrides audit asked:0 asked:1 history
---       letters due slots hung roster named tmp:0 tmp:1
+--       letters due slots hung roster named classes classes_away invites:0 invites:1 tmp:0 tmp:1
 --       in this order, each as anteroom:{ROOM}:NAME: one hash tag, so one slot of a cluster
 -- ARGV  thirteen, see lib/batch.lua: the head, the node, the offer, the lists, the keyed joins, three bitmaps,
 --       orders, the node about itself, tags, the report's overrides, names
--- reply twelve strings, see lib/reply.lua; or { "layout", N } if the keys are of a newer layout than this script
+-- reply fourteen strings, see lib/reply.lua; or { "layout", N } if the keys are of a newer layout than this script
 --       knows: then nothing was touched
 --
 -- Why it is one script: numbers are given once, seats never twice, and every periodic duty is done by

@@ -1,7 +1,7 @@
 -- read: answers an operator's question about one room's line. Changes nothing but tmp:0, and that is gone when it ends.
 --
 -- KEYS  as exchange.lua, in the same order
--- ARGV  the question and two numbers: book before limit | history | inside skip limit | nodes | health
+-- ARGV  the question and two numbers: book before limit | history | inside skip limit | nodes | health | invites
 -- reply msgpack, see the end of this file; or { "layout", N } if the keys are of a newer layout than this script knows
 --
 -- Why it is a script: what it tells is of one moment.
@@ -80,8 +80,8 @@ local function health()
   local stray = bits.count(line.live, 0, line.lapsed)
   hold(3, stray == 0, text(stray) .. ' are live at or below lapsed ' .. text(line.lapsed))
   local ordinary = bits.count(line.live, line.released + 1, line.issued)
-  hold(4, line.waiting == ordinary + line.express.size, 'waiting ' .. text(line.waiting) .. ' but '
-    .. text(ordinary) .. ' live and ' .. text(line.express.size) .. ' in express')
+  hold(4, line.waiting == ordinary + express.waiting(), 'waiting ' .. text(line.waiting) .. ' but '
+    .. text(ordinary) .. ' live and ' .. text(express.waiting()) .. ' at the head')
   local claimable = bits.count(line.live, line.lapsed + 1, line.released)
   hold(5, line.claimable == claimable,
     'claimable ' .. text(line.claimable) .. ' but ' .. text(claimable) .. ' live')
@@ -89,11 +89,16 @@ local function health()
     return call('ZINTERCARD', 2, key[one], key[other])
   end
   hold(6, meet('inside', 'ended') == 0, 'somebody is inside and has ended')
-  hold(7, meet('express', 'strayed') + meet('express', 'called') + meet('strayed', 'called') == 0
-    and meet('present', 'express') + meet('present', 'called') == line.express.size + line.called.size,
-    'the lists of the head disagree')
+  local lists, both = { 'express', 'strayed', 'called', 'classes', 'classes_away' }, 0
+  for i, one in ipairs(lists) do
+    for k = i + 1, #lists do
+      both = both + meet(one, lists[k])
+    end
+  end
+  hold(7, both == 0 and meet('present', 'express') + meet('present', 'called') + meet('present', 'classes')
+    == express.waiting() + line.called.size, 'the lists of the head disagree')
   local double = 0
-  for _, name in ipairs({ 'express', 'strayed', 'called' }) do
+  for _, name in ipairs(lists) do
     double = double + meet('inside', name) + meet('ended', name)
   end
   hold(8, double == 0, text(double) .. ' stand in two places')
@@ -115,6 +120,8 @@ local function answer()
     found = inside(first, second)
   elseif question == 'nodes' then
     found = nodes()
+  elseif question == 'invites' then
+    found = class.found()
   else
     found = health()
   end

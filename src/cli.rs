@@ -17,6 +17,7 @@ use crate::token::{Key, KeyError, KeyRing, MIN_SECRET, Secret};
 
 mod check;
 mod demo;
+mod invite;
 mod room;
 mod serve;
 mod source;
@@ -43,6 +44,7 @@ enum Command {
     Keygen(Keygen),
     Verify(verify::Verify),
     Room(room::Room),
+    Invite(invite::Make),
 }
 
 /// Make a signing key or an operator's key, or show the key an origin verifies passes with
@@ -118,6 +120,7 @@ pub fn run() -> ExitCode {
         Command::Keygen(command) => command.run(),
         Command::Verify(command) => command.run(),
         Command::Room(command) => command.run(),
+        Command::Invite(command) => command.run(),
     };
     match done {
         Ok((text, code)) => print(&text, code),

@@ -161,7 +161,7 @@ fn whole(digits: &str) -> Option<u64> {
 }
 
 /// The digits of a decimal number, and by what they are too large: "0.25" is 25 and 100.
-fn decimal(text: &str) -> Option<(u64, u64)> {
+pub(super) fn decimal(text: &str) -> Option<(u64, u64)> {
     let (before, after) = match text.split_once('.') {
         Some((_, "")) => return None,
         Some(parts) => parts,

@@ -1,11 +1,11 @@
 -- Hashes that forget by themselves, without walking their entries.
 --
--- Owns joined:0, joined:1, limits:0 and limits:1: two generations each, of which `state` says the young
+-- Owns joined, limits, asked and invites, each :0 and :1: two generations each, of which `state` says the young
 -- one. What is written goes into the young one, what is read may come from either. When a generation is
 -- over, the old one is dropped whole and its key becomes the young one.
 
 function aging.open(name)
-  return { name = name, known = {}, aged = {}, dirty = {}, pending = false }
+  return { name = name, known = {}, aged = {}, dirty = {}, pending = false, new = 0 }
 end
 
 local function keys(map)
@@ -41,7 +41,14 @@ function aging.get(map, field)
 end
 
 function aging.put(map, field, value)
+  map.new = map.new + (map.known[field] and 0 or 1)
   map.known[field], map.dirty[field], map.pending = value, true, true
+end
+
+-- How many there are.
+function aging.size(map)
+  local young, old = keys(map)
+  return call('HLEN', young) + call('HLEN', old) + map.new
 end
 
 -- Starts a generation if the last one began `lifetime_ms` ago or more.
@@ -71,7 +78,7 @@ function aging.flush(map)
   end
   many('HSET', young, set)
   many('HDEL', old, gone)
-  map.dirty, map.pending = {}, false
+  map.dirty, map.pending, map.new = {}, false, 0
 end
 
 -- Nobody is remembered, and nothing has begun.

@@ -13,9 +13,10 @@
 --            ends (number, why), renewals (number, admitted_ms, slot, extend), returns, vouched, claims,
 --            commands (kind, count), joins (how many, or -1: the next of ARGV[5]),
 --            of the report: express (number, place), called, ended (number, why); spends; sent letters; figures;
---            hang-ups
+--            hang-ups; of the report: classes (number, standpoint)
 --   ARGV[5]  keyed joins: a byte that says which keys follow (1 once, 2 idempotency, 4 address,
---            8 device, 16 user, 32 proof), then 16 bytes each
+--            8 device, 16 user, 32 proof), then 16 bytes each; 64: a class follows, its length in a byte and its name;
+--            128: an invite follows, its id in 16 bytes, how often it may be used in four, until_ms in six
 --   ARGV[6]  marks beyond those above, as bits: the highest bit of the first byte is the first place
 --   ARGV[7]  the report's live, likewise
 --   ARGV[8]  the report's used, likewise
@@ -49,6 +50,7 @@ local function slips(text)
   local read = text ~= '' and cjson.decode(text) or {}
   for _, slip in ipairs(read) do
     slip.key, slip.print = slip.key and bytes_of(slip.key), slip.print and bytes_of(slip.print)
+    slip.id = slip.invite and bytes_of(slip.invite)
   end
   return read
 end
@@ -72,6 +74,15 @@ local function keyed(bytes)
         at = at + 16
       end
       flags = floor(flags / 2)
+    end
+    if flags % 2 == 1 then
+      local length = bytes:byte(at)
+      one.class = bytes:sub(at + 1, at + length)
+      at = at + 1 + length
+    end
+    if flags >= 2 then
+      one.invite = { id = bytes:sub(at, at + 15) }
+      one.invite.uses, one.invite.until_ms, at = struct.unpack('>I4I6', bytes, at + 16)
     end
     joins[#joins + 1] = one
   end
@@ -108,6 +119,7 @@ function batch.read()
       express = lists[11],
       called = lists[12],
       ended = lists[13],
+      classes = lists[18],
       overrides = ARGV[12] ~= '' and cjson.decode(ARGV[12]) or nil,
       names = names[2],
     }

@@ -51,7 +51,7 @@ function claim.mark_all(bytes, from)
     bits.subtract(tmp, line.used, line['tmp:1'])
   end
   bits.unite(line.live, tmp)
-  line.waiting = bits.count(line.live, after, line.issued) + line.express.size
+  line.waiting = bits.count(line.live, after, line.issued) + express.waiting()
 end
 
 -- To the head, once: `used` says that it was.
@@ -104,7 +104,7 @@ end
 function claim.take_out(n)
   if express.contains(n) then
     local called = scores.get(line.called, n) and true or false
-    if scores.get(line.express, n) then
+    if express.waits(n) then
       line.waiting = line.waiting - 1
     end
     express.remove(n)
@@ -160,6 +160,9 @@ function claim.enter_joins(joins)
       -- They have one answer, and a slot is one person's: the rest of a run claims.
       local people = #config.slots > 0 and 1 or joined.count
       local last = min(joined.first + people - 1, line.released, joined.first + left - 1)
+      if joined.classed == class.PLACED then -- Called or not, whatever the frontier says.
+        last = left > 0 and scores.get(line.called, joined.first) and joined.first or 0
+      end
       local numbers = {}
       for n = joined.first, last do
         numbers[#numbers + 1] = n

@@ -1,8 +1,8 @@
 -- The head of the line: visitors with a place of their own, kept one by one.
 --
 -- Owns the meaning of four sorted sets: express is number -> place of whoever waits, strayed the same of
--- whoever is away, called number -> when it was called, present number -> when somebody of express or called
--- was last heard of.
+-- whoever is away, called number -> when it was called, present number -> when somebody of express, classes or called
+-- was last heard of. Those of a class are in sets of class.lua's.
 
 -- 10,000 of them are a megabyte, and ten milliseconds to tell a node of.
 express.MAX = 10000
@@ -11,17 +11,32 @@ local PUBLISH_MS = 1000
 
 function express.contains(n)
   return express.len() > 0
-    and (scores.get(line.called, n) or scores.get(line.express, n) or scores.get(line.strayed, n))
+    and (scores.get(line.called, n) or express.waits(n) or express.is_away(n))
+end
+
+-- Waits here.
+function express.waits(n)
+  return scores.get(line.express, n) or scores.get(line.classes, n)
+end
+
+-- Would wait here, but is away.
+function express.is_away(n)
+  return scores.get(line.strayed, n) or scores.get(line.classes_away, n)
+end
+
+-- How many wait here.
+function express.waiting()
+  return line.express.size + line.classes.size
 end
 
 function express.len()
-  return line.express.size + line.strayed.size + line.called.size
+  return express.waiting() + line.strayed.size + line.classes_away.size + line.called.size
 end
 
 -- Reads where these numbers are at once; the numbers.
 function express.look(numbers)
-  for _, set in ipairs({ line.express, line.strayed, line.called, line.present }) do
-    scores.look(set, numbers)
+  for _, name in ipairs({ 'express', 'strayed', 'called', 'present', 'classes', 'classes_away' }) do
+    scores.look(line[name], numbers)
   end
   return numbers
 end
@@ -34,10 +49,20 @@ function express.wait(n, place)
   line.head_changed = 1
 end
 
+-- Puts somebody of a class where they stand, heard of now.
+function express.wait_classed(n, standpoint)
+  scores.remove(line.classes_away, n)
+  scores.insert(line.classes, n, class.score(standpoint))
+  scores.insert(line.present, n, line.clock_ms)
+  line.head_changed = 1
+end
+
 -- It is their turn.
 function express.call(n)
   scores.remove(line.express, n)
   scores.remove(line.strayed, n)
+  scores.remove(line.classes, n)
+  scores.remove(line.classes_away, n)
   scores.insert(line.called, n, line.clock_ms)
   if not scores.get(line.present, n) then
     scores.insert(line.present, n, line.clock_ms) -- Being called is no sign of life.
@@ -48,6 +73,8 @@ end
 function express.remove(n)
   scores.remove(line.express, n)
   scores.remove(line.strayed, n)
+  scores.remove(line.classes, n)
+  scores.remove(line.classes_away, n)
   scores.remove(line.called, n)
   scores.remove(line.present, n)
   line.head_changed = 1
@@ -60,9 +87,12 @@ end
 
 -- One of the head was heard of.
 function express.mark(n)
-  local place = scores.get(line.strayed, n)
+  local place, standpoint = scores.get(line.strayed, n), scores.get(line.classes_away, n)
   if place then
     express.wait(n, place)
+    line.waiting = line.waiting + 1
+  elseif standpoint then
+    express.wait_classed(n, standpoint)
     line.waiting = line.waiting + 1
   elseif scores.get(line.present, n) then
     scores.insert(line.present, n, line.clock_ms)
@@ -79,14 +109,16 @@ function express.notice_strays()
   local silent = scores.due(line.present, line.clock_ms - config.silence_ms, most)
   silent = budget.found(silent, most)
   for _, n in ipairs(express.look(silent)) do
-    local place = scores.get(line.express, n)
+    local place, score = scores.get(line.express, n), scores.get(line.classes, n)
     express.remove(n)
-    if not place then
+    if not place and not score then
       sweep.no_shows(1)
     else
       line.waiting, line.dropped = line.waiting - 1, line.dropped + 1
-      if config.keep then
+      if config.keep and place then
         scores.insert(line.strayed, n, place)
+      elseif config.keep then
+        scores.insert(line.classes_away, n, class.unscored(score))
       end
     end
   end

@@ -67,7 +67,7 @@ end
 -- Counts anew what is otherwise kept as counters.
 local function recount()
   local ordinary = bits.count(line.live, line.released + 1, line.issued)
-  line.waiting = ordinary + line.express.size
+  line.waiting = ordinary + express.waiting()
   line.claimable = bits.count(line.live, line.lapsed + 1, line.released)
 end
 
@@ -95,6 +95,9 @@ local function merge(report, known)
   for i = 1, #report.express, 2 do
     numbers[#numbers + 1] = report.express[i]
   end
+  for i = 1, #report.classes, 2 do
+    numbers[#numbers + 1] = report.classes[i]
+  end
   for _, n in ipairs(report.called) do
     numbers[#numbers + 1] = n
   end
@@ -111,8 +114,18 @@ local function merge(report, known)
       line.waiting = line.waiting + 1
     end
   end
+  for i = 1, #report.classes, 2 do
+    local n, standpoint = report.classes[i], report.classes[i + 1]
+    if unplaced(n) then
+      bits.set(line.used, n)
+      claim.take_out(n)
+      local place = min(class.place(standpoint), line.issued)
+      express.wait_classed(n, class.standpoint(place, class.rank(standpoint)))
+      line.waiting = line.waiting + 1
+    end
+  end
   for _, n in ipairs(report.called) do
-    if scores.get(line.express, n) or scores.get(line.strayed, n) or unplaced(n) then
+    if express.waits(n) or express.is_away(n) or unplaced(n) then
       bits.set(line.used, n)
       claim.take_out(n)
       express.call(n)

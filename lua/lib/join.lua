@@ -3,8 +3,9 @@
 -- Owns what the hashes joined and limits hold. Never sees a device, an address or a user, only their keyed
 -- hashes of 16 bytes.
 --
---   joined  key -> flags (1 the key proves itself, 2 idempotency, 4 proof, 8 user, 16 of a device), number,
---           joined_ms (six bytes each), then 16 bytes for each key the flags name; of a device, at_ms (six bytes)
+--   joined  key -> flags (1 the key proves itself, 2 idempotency, 4 proof, 8 user, 16 of a device, 32 of a class),
+--           number, joined_ms (six bytes each), then 16 bytes for each key the flags name; of a device, at_ms (six
+--           bytes); of a class, its name
 --   limits  subject (a byte), per_ms (four bytes), key -> window, its joins, those of the one before
 --           (six, four and four bytes)
 
@@ -25,8 +26,12 @@ local function read(value)
       at = at + 16
     end
   end
+  flags = floor(flags / 2)
+  if flags % 2 == 1 then
+    first.at_ms, at = struct.unpack(AT, value, at)
+  end
   if floor(flags / 2) % 2 == 1 then
-    first.at_ms = struct.unpack(AT, value, at)
+    first.class = value:sub(at)
   end
   return first
 end
@@ -36,7 +41,7 @@ local function is_device(keyed)
   return keyed.device ~= nil and keyed.device == keyed.once
 end
 
-local function remember(keyed, n)
+local function remember(keyed, n, classed)
   local flags, flag, kept = keyed.device and 0 or 1, 1, {}
   for _, name in ipairs(KEPT) do
     flag = 2 * flag
@@ -46,6 +51,10 @@ local function remember(keyed, n)
   if is_device(keyed) then
     flags = flags + 2 * flag
     kept[#kept + 1] = struct.pack(AT, line.clock_ms)
+  end
+  if classed == class.PLACED or classed == class.ORDINARY then
+    flags = flags + 4 * flag
+    kept[#kept + 1] = keyed.class
   end
   local value = struct.pack(FIRST, flags, n, line.wall_ms) .. table.concat(kept)
   aging.put(line.joined, keyed.once, value)
@@ -150,6 +159,14 @@ local function give(wanted, space)
   return { first = first, count = count, entered = 0 }
 end
 
+-- A number at the head of the line. There is room: it was asked before.
+local function give_classed(place, rank)
+  line.issued, line.waiting = line.issued + 1, line.waiting + 1
+  bits.set(line.used, line.issued)
+  express.wait_classed(line.issued, class.standpoint(place, rank))
+  return { first = line.issued, count = 1, entered = 0, place = place, rank = rank }
+end
+
 -- Whether the number that a join gave can still do anything.
 local function is_over(first)
   local standing = state.standing(first.number)
@@ -163,12 +180,17 @@ local function again(keyed, first)
     return first[name] ~= nil and first[name] == keyed[name]
   end
   aging.put(line.joined, keyed.once, first.value)
+  local _, index
+  if first.class then
+    _, index = class.find(first.class)
+  end
   local their_own = first.secret or same('idempotency') or same('proof')
   return {
     number = first.number,
     joined_ms = first.joined_ms,
     proven = their_own and first.user == keyed.user, -- as somebody else they would be given another ticket
     standing = state.standing(first.number),
+    class = index or 0,
   }
 end
 
@@ -188,9 +210,21 @@ local function join_keyed(keyed, space)
   if known then
     return again(keyed, first)
   end
-  local joined = give(1, space)
+  local classed, place, rank = class.classify(keyed)
+  local joined
+  if classed == class.PLACED then
+    joined = give_classed(place, rank)
+  else
+    joined = give(1, space)
+  end
+  joined.classed = classed
+  if classed == class.CROWDED then
+    line.class_overflow = line.class_overflow + 1
+  elseif (classed == class.PLACED or classed == class.ORDINARY) and keyed.invite then
+    class.spend(keyed.invite, keyed.class)
+  end
   if keyed.once then
-    remember(keyed, joined.first)
+    remember(keyed, joined.first, classed)
     joined.once = true
   end
   if keyed.name then
@@ -213,12 +247,13 @@ end
 
 -- Reads at once what the batch's newcomers will be judged by.
 local function look()
-  local once, slots, numbers = {}, {}, {}
+  local once, slots, numbers, invites = {}, {}, {}, {}
   for _, limit in ipairs(config.join_limits) do
     limit.prefix = struct.pack(SLOT, SUBJECTS[limit.subject], limit.per_ms)
   end
   for _, keyed in ipairs(batch.keyed) do
     once[#once + 1] = keyed.once
+    invites[#invites + 1] = keyed.invite and keyed.invite.id
     keyed.slots = {}
     for i, limit in ipairs(config.join_limits) do
       local at = slot(limit, keyed)
@@ -228,6 +263,7 @@ local function look()
   end
   aging.look(line.joined, once)
   aging.look(line.limits, slots)
+  aging.look(line.invites, invites)
   for _, field in ipairs(once) do
     local value = aging.get(line.joined, field)
     numbers[#numbers + 1] = value and read(value).number or nil
@@ -246,6 +282,7 @@ function join.join()
     longest_ms = max(longest_ms, limit.per_ms)
   end
   aging.age(line.limits, 2 * longest_ms)
+  class.age()
   local space = max(sweep.PLACES_MAX - (line.issued - line.lapsed), 0)
   if config.max_waiting then
     space = min(space, max(config.max_waiting + release.allowance() - line.waiting, 0))

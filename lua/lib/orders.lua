@@ -140,7 +140,7 @@ local function extend(n, slip)
   return answer, about(slip, 'extended', answer[1] == 0)
 end
 
--- Kinds: 1 release, 2 pause, 3 resume, 4 reset, 5 revoke, 6 set, 7 repair, 8 complete, 9 extend, 10 requeue. The answer, and what came of it as JSON.
+-- Kinds: 1 release, 2 pause, 3 resume, 4 reset, 5 revoke, 6 set, 7 repair, 8 complete, 9 extend, 10 requeue, 11 revoke an invite. The answer, and what came of it as JSON.
 local function perform(kind, count, slip)
   local text = number.text
   if kind == 1 then
@@ -163,6 +163,9 @@ local function perform(kind, count, slip)
     return extend(count, slip)
   elseif kind == 6 then
     return { 0 }, change(slip.set)
+  elseif kind == 11 then
+    local used = class.revoke(slip.id)
+    return { 0 }, '{"invite":"' .. slip.invite .. '","used":' .. text(used) .. '}'
   end
   local wrong = heal.repair()
   return { 4, wrong }, '{"repaired":' .. text(wrong) .. '}'

@@ -7,8 +7,9 @@
 --   number    whole numbers as bytes and as text
 --   bits      bitmaps indexed by place                        live, used, seen:0 .. seen:2, tmp:0, tmp:1
 --   scores    sorted sets of numbers                          inside, ended, express, strayed, called, present,
---                                                             spent, hung
---   aging     hashes that forget by generations               joined:0, joined:1, limits:0, limits:1, asked:0, asked:1
+--                                                             spent, hung, classes, classes_away
+--   aging     hashes that forget by generations               joined:0, joined:1, limits:0, limits:1, asked:0, asked:1,
+--                                                             invites:0, invites:1
 --   state     the counters and clocks                         state
 --   settings  what an operator has set
 --   budget    how much an exchange does beside its batch
@@ -18,6 +19,7 @@
 --   session   those inside, and how that ends
 --   spend     passes that are good once
 --   express   the head of the line
+--   class     classes, and invites                            classes, classes_away, invites:0, invites:1
 --   release   the bucket, the frontier, claim windows         releases
 --   shadow    what would have happened
 --   sweep     time passes, the silent are skipped
@@ -36,7 +38,7 @@ local floor, min, max = math.floor, math.min, math.max
 local number, bits, scores, aging, state, settings, batch = {}, {}, {}, {}, {}, {}, {}
 local seats, session, spend, express, release, sweep = {}, {}, {}, {}, {}, {}
 local claim, join, heal, reply, budget = {}, {}, {}, {}, {}
-local orders, letters, history, shadow = {}, {}, {}, {}
+local orders, letters, history, shadow, class = {}, {}, {}, {}, {}
 local slots, roster = {}, {}
 
 -- The keys of a room, in the order of KEYS.
@@ -44,7 +46,7 @@ local NAMES = {
   'state', 'live', 'used', 'seen:0', 'seen:1', 'seen:2', 'inside', 'ended', 'seats', 'express', 'strayed',
   'called', 'present', 'releases', 'joined:0', 'joined:1', 'limits:0', 'limits:1', 'nodes', 'answers',
   'spent', 'overrides', 'audit', 'asked:0', 'asked:1', 'history', 'letters', 'due', 'slots', 'hung', 'roster',
-  'named', 'tmp:0', 'tmp:1',
+  'named', 'classes', 'classes_away', 'invites:0', 'invites:1', 'tmp:0', 'tmp:1',
 }
 
 -- From a key's short name to its full one, as KEYS brought it.

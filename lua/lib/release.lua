@@ -129,33 +129,67 @@ local function name(named, most, place, high)
   end
 end
 
--- Calls the next `wanted` who are here, in the order of their places, express first where a place is the
--- same. How many there were, and how many of them from express. A step goes to the next live place and over as
--- many as are wanted. The first `most` are named.
-local function give(wanted, most)
+-- Who goes before the next of the ordinary line, or nil; then, so many of the ordinary line may go, up to which place.
+-- `share`: what class visitors may have of turns for which both wait, or nil if nothing bounds them.
+local function ahead(late, classed, place, wanted, share)
+  if late then
+    return late
+  elseif not classed or not place then
+    return classed, wanted, line.issued
+  end
+  local score = scores.get(line.classes, classed)
+  if not class.precedes(score, place) then
+    return nil, wanted, class.place(score) - 1
+  elseif not share then
+    return classed
+  end
+  local saved = line.class_balance + share
+  if saved >= 1000 then
+    line.class_balance = saved - 1000
+    return classed
+  end
+  return nil, share > 0 and min(wanted, math.ceil((1000 - saved) / share)) or wanted, line.issued
+end
+
+-- Calls the next `wanted` who are here: late returners, then class visitors and the ordinary line in their order, by
+-- class_share if the turns are `bound`. How many there were, and how many of them from the head. A step goes to the next
+-- live place and over as many as are wanted. The first `most` are named.
+local function give(wanted, most, bound)
   if wanted <= 0 or line.waiting == 0 or steps == 0 then
     return 0, 0, {}
   end
-  local head, at = scores.first(line.express, min(wanted, steps)), 1 -- nobody joins it meanwhile
+  -- Nobody joins them meanwhile.
+  local late, l = scores.first(line.express, min(wanted, steps)), 1
+  local classes, c = scores.first(line.classes, min(wanted, steps)), 1
+  express.look(late)
+  express.look(classes)
+  local share = bound and config.class_share and config.class_share < 1000 and config.class_share or nil
   local ordinary, called, cursor, last, named = 0, 0, line.released, nil, {}
   while wanted > 0 and steps > 0 do
     local place = bits.first_one(line.live, cursor + 1, line.issued)
-    local first = head[at]
-    local before = first and scores.get(line.express, first)
-    if first and (not place or before <= place) then
+    local first, run, upto = ahead(late[l], classes[c], place, wanted, share)
+    if first then
+      if late[l] then
+        l = l + 1
+      else
+        c = c + 1
+      end
       express.call(first)
       if #named < most then
         named[#named + 1] = first
       end
-      at, called, wanted = at + 1, called + 1, wanted - 1
+      called, wanted = called + 1, wanted - 1
     elseif not place then
       break
     else
-      local high = min(first and before - 1 or line.issued, place + wanted - 1)
+      local high = min(upto, place + run - 1)
       local count = bits.count(line.live, place, high)
       last, cursor = place, high
       name(named, most, place, high)
       ordinary, wanted = ordinary + count, wanted - count
+      if share and classes[c] then
+        line.class_balance = min(line.class_balance + count * share, 999)
+      end
     end
     steps = steps - 1
   end
@@ -173,7 +207,8 @@ end
 -- exchange, and so much time went by since the one before.
 function release.by_pace(arrived, elapsed_ms)
   local wanted, pace = release.allowance(), config.pace
-  local count = give(wanted, config.webhooks and letters.CALLED_MAX or 0)
+  local bound = config.mode ~= 'bypass' and config.mode ~= 'shadow'
+  local count = give(wanted, config.webhooks and letters.CALLED_MAX or 0, bound)
   local paid = count
   if config.mode == 'shadow' then
     paid = shadow.reckon(arrived, elapsed_ms)
@@ -202,7 +237,7 @@ function release.by_hand(wanted)
   if config.mode == 'closed' then
     wanted = 0
   end
-  local count, called, named = give(min(wanted, state.free_seats()), MAX_NAMED)
+  local count, called, named = give(min(wanted, state.free_seats()), MAX_NAMED, false)
   return { count, called, after, line.released, named }
 end
 
@@ -275,6 +310,11 @@ function release.lapse()
   most = budget.next()
   local strayed = scores.due(line.strayed, line.lapsed, most)
   for _, n in ipairs(express.look(budget.found(strayed, most))) do
+    express.remove(n)
+  end
+  most = budget.rest()
+  local away = scores.due(line.classes_away, class.below(line.lapsed), most)
+  for _, n in ipairs(express.look(budget.found(away, most))) do
     express.remove(n)
   end
 end

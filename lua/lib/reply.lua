@@ -6,7 +6,8 @@
 --   [1] msgpack, whole numbers: taken (0 applied, 1 repeated, 2 superseded, 3 settling, 4 unconfigured),
 --       left_ms, run, wall_ms; epoch, clock_ms, issued, released, lapsed, waiting, admitted, inside, missing,
 --       paused, turns, turns_1m, turns_10m, turns_since_ms, entered, completed, no_shows, dropped,
---       last_entry_ms, nodes, swept_by in six, six and four bytes, swept_ms, backlog, letters, letters_lost, shadow_waiting; then
+--       last_entry_ms, nodes, swept_by in six, six and four bytes, swept_ms, backlog, letters, letters_lost, shadow_waiting,
+--       classed, class_overflow, class_balance; then
 --       bits version, from, head version, serial of the settings and version of the roster: 0 for what is not newer than
 --       the node has
 --   [2] msgpack: { what became of the offer, { whole numbers } }; the numbers are, for leaves, ends, renewals,
@@ -17,16 +18,19 @@
 --   [9] the settings of the file as JSON. [10] msgpack: the overrides' serial, and a list of name, value, until_ms
 --   [11] msgpack: letters for the node to deliver, a list of serial, at_ms, text
 --   [12] msgpack: the roster, a list of number, whether inside, slot, name
+--   [13] classes: number and score. [14] classes_away: number and standpoint
 --
--- [3] and [6] to [8] are six bytes of a number and a score in digits, between spaces.
+-- [3], [6] to [8], [13] and [14] are six bytes of a number and a score in digits, between spaces.
 --
 --   leave, end, spend          0 freed, 1 already, 2 unknown, 3 stale
 --   renewal, return, vouched,  0 waiting, 1 admitted, 2 unknown, 3 stale, 4 passed, 5 used, 5 + why ended,
 --     claim                    20 inside and admitted_ms, issued_ms, expires_ms, slot
 --   command                    0 done, 1 released and count, from express, after, upto, how many are named and each,
 --                              2 ended and as to an end, 3 conflict, 4 repaired and how many
---   join                       0 given and epoch, first, count, entered, joined_ms, and 0, or 1 and terms
---                              1 already and epoch, number, joined_ms, proven, standing
+--   join                       0 given and epoch, first, count, entered, joined_ms, and 0, or 1 and terms; then
+--                              the class: 0 none asked for, 1 and place and rank, 2 ordinary, 3 unknown, 4 crowded,
+--                              5 spent, 6 revoked, 7 expired
+--                              1 already and epoch, number, joined_ms, proven, standing, its class's index from 1 or 0
 --                              2 full, 3 closed, 4 limited and subject (0 address, 1 device, 2 user), retry_ms,
 --                              5 the name is taken
 --   why                        1 completed, 2 left, 3 revoked, 4 idle, 5 capped, 6 requeued
@@ -99,10 +103,13 @@ local function put_joined(joined)
     put_all({ 0, joined.epoch, joined.first, joined.count, joined.entered, line.wall_ms })
     put(joined.terms and 1 or 0)
     put_all(joined.terms or {})
+    put(joined.classed or 0)
+    put_all({ joined.place, joined.rank })
   elseif joined.number then
     put_all({ 1, joined.epoch, joined.number, joined.joined_ms })
     put(joined.proven and 1 or 0)
     put(joined.standing)
+    put(joined.class)
   else
     put(joined.code)
     if joined.code == join.LIMITED then
@@ -166,11 +173,14 @@ local function update(told)
     told[4] = bits.copy(line.live, from, line.issued)
     told[5] = bits.copy(line.used, from, line.issued)
   end
-  if have.express ~= line.head_version then
+  -- With bits always: they say of a class visitor only that the number is used.
+  if have.express ~= line.head_version or version > 0 and line.head_changed == 1 then
     head = line.head_version
     told[6] = scores.told(line.express, '-inf', -1)
     told[7] = scores.told(line.strayed, '-inf', -1)
     told[8] = scores.told(line.called, '-inf', -1)
+    told[13] = scores.told(line.classes, '-inf', -1)
+    told[14] = scores.told(line.classes_away, '-inf', -1)
   end
   if config and have.settings ~= line.serial then
     serial, told[9], told[10] = line.serial, line.settings, orders.told()
@@ -184,7 +194,7 @@ end
 
 -- The whole reply. `last`: the node's last sequence, if the line went through the exchange.
 function reply.reply(taken, left_ms, answers, last)
-  local told = { '', '', '', '', '', '', '', '', '', '', '', '' }
+  local told = { '', '', '', '', '', '', '', '', '', '', '', '', '', '' }
   if last then
     taken, told[2] = remember(answers, last)
     told[11] = cmsgpack.pack(letters.hand_out(batch.wants))
@@ -200,7 +210,8 @@ function reply.reply(taken, left_ms, answers, last)
     line.turns, turns_1m, turns_10m, line.opened_ms,
     line.entered, line.completed, line.no_shows, line.dropped, line.last_entry_ms,
     line.nodes_heard, high, middle, low, line.swept_ms, budget.backlog and 1 or 0,
-    line.letters, line.letters_lost, line.shadow_waiting,
+    line.letters, line.letters_lost, line.shadow_waiting, line.classes.size,
+    line.class_overflow, line.class_balance,
   }
   for _, version in ipairs(update(told)) do
     head[#head + 1] = version

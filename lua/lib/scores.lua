@@ -1,7 +1,7 @@
 -- Numbers with a score, found by number and in the order of (score, number).
 --
--- Owns the sorted sets inside, ended, express, strayed, called, present and spent; knows nothing of what a
--- score means. Changes gather in a table and reach Redis together, before the next question about an order or at
+-- Owns the sorted sets inside, ended, express, strayed, called, present, spent, classes and classes_away; knows nothing of
+-- what a score means. Changes gather in a table and reach Redis together, before the next question about an order or at
 -- the end.
 
 -- The highest number given when the script began: nobody above it is in a set yet, unless `known` says so.
@@ -132,6 +132,21 @@ function scores.level(set, score)
   for _, member in ipairs(call('ZRANGE', set.key, 0, -1)) do
     args[#args + 1] = score
     args[#args + 1] = member
+  end
+  many('ZADD', set.key, args)
+  set.known, set.bare, stored = {}, false, line.issued -- whoever was not stored is now
+end
+
+-- Gives everybody another score.
+function scores.each(set, score)
+  if set.size == 0 then
+    return
+  end
+  scores.flush(set)
+  local args, found = {}, call('ZRANGE', set.key, 0, -1, 'WITHSCORES')
+  for i = 1, #found, 2 do
+    args[#args + 1] = number.text(score(found[i], tonumber(found[i + 1])))
+    args[#args + 1] = found[i]
   end
   many('ZADD', set.key, args)
   set.known, set.bare, stored = {}, false, line.issued -- whoever was not stored is now

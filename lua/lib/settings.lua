@@ -4,7 +4,7 @@
 -- range. Touches no key.
 
 -- The defaults, for a line that has no settings yet and must know how long a pass may last.
-settings.DEFAULT = [[{"mode":"auto","pace":null,"max_active":null,"max_waiting":100000,"claim_window_ms":120000,"session_idle_ms":300000,"session_max_ms":1800000,"session_first_ms":30000,"heartbeat_timeout_ms":150000,"on_absence":"keep","ticket_max_ms":86400000,"join_limits":[],"webhooks":false,"slots":[],"slot_grace_ms":10000,"roster":false}]]
+settings.DEFAULT = [[{"mode":"auto","pace":null,"max_active":null,"max_waiting":100000,"claim_window_ms":120000,"session_idle_ms":300000,"session_max_ms":1800000,"session_first_ms":30000,"heartbeat_timeout_ms":150000,"on_absence":"keep","ticket_max_ms":86400000,"join_limits":[],"webhooks":false,"slots":[],"slot_grace_ms":10000,"roster":false,"classes":[],"class_order":"skip","class_share":1000}]]
 
 -- What operators may set otherwise.
 local OF_THE_LINE = {
@@ -100,6 +100,7 @@ function settings.take(offer)
   else
     line.serial, config = 1, settings.in_force()
     release.change_pace(nil)
+    class.reorder()
   end
   return 'T'
 end
@@ -121,6 +122,7 @@ function settings.put_in_force()
   local old = config
   config, line.serial = settings.in_force(), line.serial + 1
   release.change_pace(old.pace)
+  class.reorder()
   if old.heartbeat_timeout_ms ~= config.heartbeat_timeout_ms then
     sweep.presume_seen()
   end

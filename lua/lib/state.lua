@@ -28,6 +28,7 @@ local NUMBERS = {
   'shadow_arrived', 'shadow_delayed', 'shadow_refused', 'shadow_turns', 'shadow_peak', 'shadow_waited_ms',
   'slotted', -- in the hash slots
   'names', 'roster_version', 'roster_changed', 'roster_published_ms',
+  'class_strict', 'class_balance', 'class_overflow', 'invites_young', 'invites_since_ms',
 }
 local TEXTS = { 'version', 'settings', 'swept_by', 'figures' } -- 20 digits; JSON; a node; packed
 
@@ -41,7 +42,9 @@ end
 
 -- The sets and bitmaps that an epoch's end empties.
 local BITMAPS = { 'live', 'used', 'tmp:0', 'tmp:1' }
-local SETS = { 'inside', 'ended', 'express', 'strayed', 'called', 'present', 'spent', 'hung' }
+local SETS = {
+  'inside', 'ended', 'express', 'strayed', 'called', 'present', 'spent', 'hung', 'classes', 'classes_away',
+}
 
 -- Reads the layout: 0 if there is no line.
 function state.layout()
@@ -67,7 +70,7 @@ function state.load()
   end
   line.seen = { [0] = bits.open('seen:0'), bits.open('seen:1'), bits.open('seen:2') }
   line.joined, line.limits = aging.open('joined'), aging.open('limits')
-  line.asked = aging.open('asked')
+  line.asked, line.invites = aging.open('asked'), aging.open('invites')
   scores.begin()
   orders.load()
   config = line.settings and settings.in_force() or nil
@@ -92,6 +95,7 @@ function state.save()
   aging.flush(line.joined)
   aging.flush(line.limits)
   aging.flush(line.asked)
+  aging.flush(line.invites)
   seats.flush()
   local args = {}
   for _, field in ipairs(FIELDS) do
@@ -131,6 +135,7 @@ function state.begin_epoch(epoch)
   line.turns, line.entered, line.completed = 0, 0, 0
   line.no_shows, line.dropped, line.last_entry_ms = 0, 0, 0
   shadow.forget()
+  line.class_balance, line.class_overflow = 0, 0
 end
 
 -- Admitted: may enter, with a seat reserved.
@@ -173,10 +178,10 @@ function state.standing(n)
   if scores.get(line.called, n) then
     return state.ADMITTED
   end
-  if scores.get(line.express, n) then
+  if express.waits(n) then
     return state.WAITING
   end
-  if scores.get(line.strayed, n) then
+  if express.is_away(n) then
     return state.AWAY
   end
   if n < line.base then

@@ -32,7 +32,7 @@ function sweep.sweep()
   end
   bits.become(live, heard)
   local claimable = bits.count(live, line.lapsed + 1, line.released)
-  local waiting = bits.count(live, line.released + 1, line.issued) + line.express.size
+  local waiting = bits.count(live, line.released + 1, line.issued) + express.waiting()
   local no_shows, dropped = line.claimable - claimable, line.waiting - waiting
   line.claimable, line.waiting, line.dropped = claimable, waiting, line.dropped + dropped
   sweep.no_shows(no_shows)

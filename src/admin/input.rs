@@ -62,6 +62,17 @@ impl<S: Send + Sync> FromRequestParts<S> for Visitor {
     }
 }
 
+/// The invite in the path.
+pub(super) struct Invite(pub(super) String);
+
+impl<S: Send + Sync> FromRequestParts<S> for Invite {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Invite, Refusal> {
+        parameter(parts, "invite").await.map(Invite).ok_or_else(refusal::no_visitor)
+    }
+}
+
 /// What stands behind the `?`.
 pub(super) struct Asked<T>(pub(super) T);
 

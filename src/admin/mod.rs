@@ -35,6 +35,7 @@ mod document;
 mod events;
 mod history;
 mod input;
+pub(crate) mod invites;
 mod line;
 mod log;
 mod nodes;

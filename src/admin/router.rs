@@ -18,8 +18,8 @@ use super::document::Document;
 use super::port::MAX_BYTES;
 use super::refusal::Refusal;
 use super::{
-    Admin, access, audit, change, classic, dashboard, doctor, document, events, history, line,
-    nodes, refusal, reload, rooms, scrape, session, shadow, updates, verbs,
+    Admin, access, audit, change, classic, dashboard, doctor, document, events, history, invites,
+    line, nodes, refusal, reload, rooms, scrape, session, shadow, updates, verbs,
 };
 
 fn calls() -> OpenApiRouter<Arc<Admin>> {
@@ -43,6 +43,8 @@ fn calls() -> OpenApiRouter<Arc<Admin>> {
         .routes(routes!(verbs::boost))
         .routes(routes!(verbs::drain))
         .routes(routes!(verbs::message))
+        .routes(routes!(invites::list, invites::make))
+        .routes(routes!(invites::revoke))
         .routes(routes!(line::line))
         .routes(routes!(line::visitor))
         .routes(routes!(events::events))

@@ -11,7 +11,7 @@ use clap::Args;
 use super::{Done, Failure, SIGNING_KEY, no_key, ring, secret};
 use crate::clock;
 use crate::token::{
-    Key, KeyError, Kind, MAX_TOKEN, Pass, PassKeys, Provisional, Scratch, Secret, Ticket,
+    Invite, Key, KeyError, Kind, MAX_TOKEN, Pass, PassKeys, Provisional, Scratch, Secret, Ticket,
     TokenError, Unproven,
 };
 
@@ -106,9 +106,10 @@ fn judge(
         Kind::Ticket => "ticket",
         Kind::Pass => "pass",
         Kind::Provisional => "provisional ticket",
+        Kind::Invite => "invite",
     };
     let mut verdict = Verdict {
-        subject: format!("a {what} for room {}", shown(&said.room)),
+        subject: format!("{} {what} for room {}", article(said.kind), shown(&said.room)),
         ..Verdict::default()
     };
     let scratch = &mut Scratch::new();
@@ -134,6 +135,10 @@ fn judge(
                 keys.verify_provisional(token, scratch).map(|p| verdict.provisional(&p, now))
             })
         }
+        (Kind::Invite, _, Some(secret)) => {
+            let keys = ring(&said.key_id, secret).and_then(|ring| ring.room(room));
+            keys.map(|keys| keys.verify_invite(token, 0, scratch).map(|i| verdict.invite(&i, now)))
+        }
         (Kind::Pass, None, Some(secret)) => {
             let keys = ring(&said.key_id, secret).and_then(|ring| ring.room(room));
             // Expiry is judged below: what an expired pass says is still worth showing.
@@ -143,7 +148,7 @@ fn judge(
             let keys = Key::new(&said.key_id, secret).and_then(|key| PassKeys::new(room, &[key]));
             keys.map(|keys| keys.verify_pass(token, 0, scratch).map(|p| verdict.pass(&p, now)))
         }
-        (Kind::Ticket | Kind::Provisional, _, None) => {
+        (Kind::Ticket | Kind::Provisional | Kind::Invite, _, None) => {
             return Err(no_key("a ticket: the signing key", "--key-file", SIGNING_KEY));
         }
         (Kind::Pass, None, None) => {
@@ -177,6 +182,24 @@ impl Verdict {
         self.remark = format!(", {} old", span(now.as_secs().saturating_sub(arrived_at)));
         self.facts = vec![("arrived", time(arrived_at))];
         self.ids(provisional.device_id.as_deref(), provisional.user_id.as_deref());
+    }
+
+    fn invite(&mut self, invite: &Invite<'_>, now: Duration) {
+        let now = now.as_secs();
+        if invite.expires_at > now {
+            self.remark = format!(", for another {}", span(invite.expires_at - now));
+        } else {
+            self.remark = format!(" that expired {} ago", span(now - invite.expires_at));
+            self.problem = Some(TokenError::Expired { at: invite.expires_at });
+        }
+        let uses = if invite.uses == 0 { "any".to_owned() } else { invite.uses.to_string() };
+        self.facts = vec![
+            ("invite", invite.name()),
+            ("class", shown(&invite.class)),
+            ("uses", uses),
+            ("expires", time(invite.expires_at)),
+        ];
+        self.ids(None, invite.user_id.as_deref());
     }
 
     fn pass(&mut self, pass: &Pass<'_>, now: Duration) {
@@ -238,4 +261,8 @@ fn time(seconds: u64) -> String {
     clock::put_second(&mut text, seconds);
     let text = String::from_utf8_lossy(&text).replace('T', " ");
     format!("{} UTC", text.trim_end_matches('Z'))
+}
+
+fn article(kind: Kind) -> &'static str {
+    if kind == Kind::Invite { "an" } else { "a" }
 }

@@ -6,6 +6,7 @@
 
 pub(super) mod admin;
 mod bounds;
+mod classes;
 mod keys;
 mod line;
 mod listen;

@@ -166,6 +166,24 @@ impl<'a> Node<'a> {
         }
     }
 
+    /// A part of a whole in thousandths: a number from 0 to 1 with at most three digits after the point.
+    pub(super) fn thousandths(&self) -> Option<u64> {
+        let text = match self.value.get_ref() {
+            DeValue::Integer(number) => number.as_str(),
+            DeValue::Float(number) => number.as_str(),
+            _ => "",
+        };
+        match text::decimal(text) {
+            Some((number, scale)) if number <= scale && 1_000 % scale == 0 => {
+                Some(number * (1_000 / scale))
+            }
+            _ => self.refuse(
+                "is not a part of a whole",
+                "write a number from 0 to 1, with at most three digits after the point",
+            ),
+        }
+    }
+
     /// A size in bytes.
     pub(super) fn bytes(&self) -> Option<u64> {
         match self.value.get_ref() {

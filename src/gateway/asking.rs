@@ -15,6 +15,7 @@ use super::entrance::{Entrance, Identity};
 use super::forward::{Admission, Forward};
 use super::head::Client;
 use super::intent::Intent;
+use super::invite::{Proven, is_granted};
 use super::origin::Origin;
 use super::settings::OnLoss;
 use super::show::{Notice, Reader};
@@ -40,6 +41,10 @@ pub struct Asking {
     pub(super) user: Option<String>,
     /// By an app, which gets its pass in a header.
     pub(super) app: bool,
+    /// The class that a newcomer has proven.
+    pub(super) proven: Option<Proven>,
+    /// The place that somebody gives up for one of a class, and when it was given.
+    pub(super) instead_of: Option<(Proof, u64)>,
 }
 
 /// What is asked.
@@ -111,7 +116,7 @@ impl Asking {
     async fn join(&self, began: Instant) -> Outcome {
         let entrance = &self.entrance;
         let address = self.reader.client.address;
-        let (keyed, identity) = match self.question {
+        let (mut keyed, mut identity) = match self.question {
             Question::JoinAt(nonce, _) => {
                 (Some(entrance.arrived(nonce, &self.identity)), self.identity.clone())
             }
@@ -124,10 +129,26 @@ impl Asking {
                 }
             },
         };
+        if let Some(proven) = &self.proven {
+            keyed = Some(proven.told(keyed));
+            identity.class.clone_from(&proven.class);
+            identity.user_id = proven.user_id.clone().or(identity.user_id);
+        }
         let tag = entrance.tag(&entrance.bound(identity.clone(), self.agent.as_deref()));
         match entrance.room.join_as(keyed, tag).await {
-            Ok(Joined::Given { epoch, first, joined_ms, terms, .. }) => {
+            Ok(Joined::Given { epoch, first, joined_ms, terms, class, .. }) => {
                 let proof = Proof { epoch, number: first };
+                if !is_granted(class) {
+                    identity.class.clear();
+                    chronicle::not_classed(entrance, proof, class);
+                }
+                if let Some((before, before_ms)) = self.instead_of {
+                    if identity.class.is_empty() && terms.is_none() {
+                        return self.keep_place(proof, before, before_ms).await;
+                    }
+                    // A place that is not left is one that nobody comes to claim.
+                    let _ = entrance.room.leave(before).await;
+                }
                 let place = || entrance.room.view().position(first).unwrap_or(1);
                 let position = || if terms.is_some() { 0 } else { place() };
                 let user_id = self.user.as_deref().or(identity.user_id.as_deref());
@@ -144,8 +165,9 @@ impl Asking {
                 }
             }
             // Who shows an arrival twice, because the first answer was lost: they have a number already.
-            Ok(Joined::Already { epoch, number, joined_ms, proven: true, .. }) => {
+            Ok(Joined::Already { epoch, number, joined_ms, proven: true, class, .. }) => {
                 let proof = Proof { epoch, number };
+                identity.class = entrance.class_at(class);
                 let device_id = identity.device_id.as_deref();
                 chronicle::reused(entrance, proof, device_id, began.elapsed());
                 self.wait(proof, joined_ms, &identity)
@@ -223,8 +245,23 @@ impl Asking {
         let ticket = entrance.ticket(proof, joined_ms, identity);
         let cookie = entrance.jar.keep(&ticket, self.reader.client.secure);
         let view = entrance.room.view();
-        let answer = entrance.show_place(&self.reader, &view, proof, joined_ms, true);
+        let mut answer = entrance.show_place(&self.reader, &view, proof, joined_ms, true);
+        if self.proven.as_ref().is_some_and(|proven| proven.once.is_some()) {
+            let forget = entrance.jar.forget_invite(self.reader.client.secure);
+            answer = answer.with("Set-Cookie", forget);
+        }
         Outcome::Answer(answer.with("Set-Cookie", cookie))
+    }
+
+    /// The class was not to be had: the new number is left again, and the place stays what it was.
+    async fn keep_place(&self, given: Proof, before: Proof, joined_ms: u64) -> Outcome {
+        let entrance = &self.entrance;
+        let _ = entrance.room.leave(given).await;
+        entrance.room.seen(before);
+        let view = entrance.room.view();
+        let answer = entrance.show_place(&self.reader, &view, before, joined_ms, false);
+        let forget = entrance.jar.forget_invite(self.reader.client.secure);
+        Outcome::Answer(answer.with("Set-Cookie", forget))
     }
 
     fn admission(&self, proof: Proof, terms: &Terms, identity: Identity) -> Admission {

@@ -14,8 +14,9 @@ use std::time::Duration;
 use sha2::{Digest as _, Sha256};
 
 use super::entrance::{Entrance, Identity};
+use super::invite;
 use crate::clock;
-use crate::line::{Key, Terms, View};
+use crate::line::{Classed, Key, Terms, View};
 use crate::log::Seldom;
 use crate::metrics::LIMITS;
 use crate::room::Proof;
@@ -48,6 +49,18 @@ pub fn created(
         duration_ms = millis(took),
         metadata,
     );
+}
+
+/// A join that asked for a class and is an ordinary one.
+pub fn not_classed(entrance: &Entrance, proof: Proof, classed: Option<Classed>) {
+    if let Some(Classed::Not(why)) = classed {
+        tracing::info!(
+            event = "queue.not_classed",
+            event_id = entrance.room.name(),
+            queue_ref = entrance.keys.reference(proof.epoch, proof.number),
+            reason = invite::word(why),
+        );
+    }
 }
 
 /// A join that the line could not be asked for.

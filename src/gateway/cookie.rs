@@ -13,6 +13,11 @@ use super::settings::Cookies;
 /// Longer than any line, and than any ticket is good.
 const DAYS: i64 = 7;
 
+/// An invite has a cookie of its own, called like the room's and this.
+const INVITE: &str = "-invite";
+/// Long enough to come back with it, or to try again after a moment without a network.
+const INVITE_MINUTES: i64 = 10;
+
 /// Cookies of one name that are looked at: a browser sends one, whoever sends more is up to something.
 const MAX_SAME: usize = 4;
 
@@ -61,6 +66,34 @@ impl Jar {
             .take(MAX_SAME)
     }
 
+    /// What a request brought as an invite.
+    pub fn invites<'a>(
+        &'a self,
+        head: &'a impl Head,
+        secure: bool,
+    ) -> impl Iterator<Item = &'a [u8]> {
+        let name = self.name(secure).as_bytes();
+        head.all("cookie")
+            .flat_map(pairs)
+            .filter_map(move |pair| {
+                let rest = pair.strip_prefix(name)?.strip_prefix(INVITE.as_bytes())?;
+                rest.strip_prefix(b"=").map(<[u8]>::trim_ascii)
+            })
+            .take(MAX_SAME)
+    }
+
+    /// The header that keeps an invite until its browser comes back with it.
+    pub fn keep_invite(&self, value: &str, secure: bool) -> String {
+        let name = format!("{}{INVITE}", self.name(secure));
+        self.made(&name, value, secure, Duration::minutes(INVITE_MINUTES))
+    }
+
+    /// The header that forgets it.
+    pub fn forget_invite(&self, secure: bool) -> String {
+        let name = format!("{}{INVITE}", self.name(secure));
+        self.made(&name, "", secure, Duration::ZERO)
+    }
+
     /// The header that keeps `value`.
     pub fn keep(&self, value: &str, secure: bool) -> String {
         self.cookie(value, secure, Duration::days(DAYS))
@@ -72,8 +105,12 @@ impl Jar {
     }
 
     fn cookie(&self, value: &str, secure: bool, age: Duration) -> String {
+        self.made(self.name(secure), value, secure, age)
+    }
+
+    fn made(&self, name: &str, value: &str, secure: bool, age: Duration) -> String {
         let partitioned = self.cookies == Cookies::Partitioned && secure;
-        let mut cookie = Cookie::build((self.name(secure), value))
+        let mut cookie = Cookie::build((name, value))
             .path("/")
             .http_only(true)
             .secure(secure)

@@ -277,7 +277,7 @@ impl Entrance {
             Ok(Token::Ticket(ticket)) => Held::Ticket(ticket),
             Ok(Token::Pass(pass)) => Held::Pass(pass),
             Ok(Token::Provisional(arrival)) if self.counts(&arrival) => Held::Provisional(arrival),
-            Ok(Token::Provisional(_)) => Held::Nothing,
+            Ok(Token::Provisional(_) | Token::Invite(_)) => Held::Nothing,
             Err(_) => Held::Nothing,
         }
     }

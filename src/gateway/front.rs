@@ -194,6 +194,9 @@ fn guarded(
         Intent::Frame if entrance.is_framed(&client) => Intent::Page,
         intent => intent,
     };
+    if let Some(answer) = entrance.open_link(head, &client, intent) {
+        return Verdict::Answer(answer);
+    }
     let now_ms = entrance.room.now_ms();
     let mut scratch = Scratch::new();
     let (held, token) = entrance.held(head, &client, &mut scratch);
@@ -248,7 +251,19 @@ fn guarded(
         Carried::Ticket { joined_ms, .. } => joined_ms,
         _ => now_ms,
     };
+    // Whoever waits as nobody in particular may come sooner with an invite; whoever would not, keeps place and invite.
+    let proven = (intent == Intent::Page).then(|| entrance.proven(head, &client)).flatten();
+    let instead_of = match (decision, &proven) {
+        (Decision::Answer(Answer::Waiting(proof)), Some(proven)) if proven.once.is_some() => {
+            let position = view.position(proof.number);
+            let general = held.identity().class.is_empty();
+            let better = general && entrance.is_better(&view, &proven.class, position);
+            better.then_some((proof, joined_ms))
+        }
+        _ => None,
+    };
     let question = match decision {
+        _ if instead_of.is_some() => Question::Join,
         Decision::Claim(proof) => Question::Claim(proof),
         Decision::Join => match carried {
             Carried::Provisional { nonce, .. } => Question::JoinAt(nonce, 0),
@@ -317,6 +332,8 @@ fn guarded(
         joined_ms,
         user: user(head, &client, entrance),
         app: head.get("x-admission-pass").is_some(),
+        proven,
+        instead_of,
     }))
 }
 

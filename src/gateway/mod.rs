@@ -34,6 +34,7 @@ pub mod head;
 pub mod http1;
 pub mod http2;
 pub mod intent;
+pub mod invite;
 pub mod lane;
 pub mod listen;
 pub mod live;

@@ -152,6 +152,10 @@ pub struct Room {
     pub webhook_url: Option<String>,
     /// To how many of a hundred visitors it applies.
     pub rollout: u64,
+    /// From trusted proxies only: names the class.
+    pub class_header: Option<String>,
+    /// Classes that anyone may have.
+    pub open_classes: Vec<String>,
 }
 
 impl Room {
@@ -184,6 +188,8 @@ impl Room {
             look: Look::default(),
             webhook_url: None,
             rollout: 100,
+            class_header: None,
+            open_classes: Vec::new(),
         }
     }
 }

@@ -37,6 +37,14 @@ impl<K: Ord, V> Aging<K, V> {
         self.young.insert(key, value);
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.young.len() + self.old.len()
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
+        self.young.iter().chain(&self.old)
+    }
+
     /// Starts a generation if the last one began `lifetime_ms` ago or more.
     pub(super) fn age(&mut self, now_ms: u64, lifetime_ms: u64) {
         if now_ms.saturating_sub(self.since_ms) >= lifetime_ms {

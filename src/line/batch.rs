@@ -18,7 +18,8 @@ pub use order::*;
 use super::history::FIGURES;
 use super::orders::Overrides;
 use super::roster::is_name;
-use super::settings::{OutOfRange, Settings, Subject};
+use super::session::MS_MAX;
+use super::settings::{MAX_NAME, OutOfRange, Settings, Subject};
 use super::view::Update;
 
 /// A visitor's index in a room and epoch: from 1, handed out once, gaps allowed.
@@ -137,12 +138,16 @@ pub struct Report {
     /// The names of those who wait or are inside.
     #[serde(default)]
     pub names: Vec<(Number, String)>,
+    /// Class visitors, waiting or away: number, and place · 16 + 9 − rank.
+    #[serde(default)]
+    pub classes: Vec<(Number, u64)>,
 }
 
 impl Report {
     /// What is in it but for ranges.
     pub fn items(&self) -> usize {
-        self.express.len() + self.called.len() + self.ended.len() + self.names.len()
+        let head = self.express.len() + self.called.len() + self.classes.len();
+        head + self.ended.len() + self.names.len()
     }
 
     /// The same in parts that a batch may carry, one each: the ranges first and alone, since a long line's take as long as the most
@@ -156,6 +161,7 @@ impl Report {
             Report {
                 called: window(&self.called, &mut skip, &mut room),
                 express: window(&self.express, &mut skip, &mut room),
+                classes: window(&self.classes, &mut skip, &mut room),
                 ended: window(&self.ended, &mut skip, &mut room),
                 names: window(&self.names, &mut skip, &mut room),
                 paused,
@@ -278,6 +284,55 @@ pub struct Keyed {
     /// As whom the roster shows them.
     #[serde(default)]
     pub name: Option<String>,
+    /// The class they are to be of: proven, or free to ask for.
+    #[serde(default)]
+    pub class: Option<String>,
+    /// What proves it, if it can be used up.
+    #[serde(default)]
+    pub invite: Option<Invite>,
+}
+
+/// A signed invite that somebody came with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Invite {
+    /// Which.
+    pub id: Key,
+    /// How often it may be used; 0: any number of times.
+    pub uses: u32,
+    /// Until when it is good, by the wall clock.
+    pub until_ms: u64,
+}
+
+/// What became of somebody who asked for a class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Classed {
+    /// Of it, with a place of their own.
+    Placed {
+        /// Where.
+        place: Number,
+        /// Among those at the same place, or at all.
+        rank: u64,
+    },
+    /// Of it, and it skips nothing: in the ordinary line.
+    Ordinary,
+    /// Not of it: in the ordinary line.
+    Not(NotClassed),
+}
+
+/// Why somebody is not of the class they asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NotClassed {
+    /// There is no such class, or no more.
+    Unknown,
+    /// As many are at the head of the line as it holds, or as many invites are remembered.
+    Crowded,
+    /// The invite was used as often as it may be.
+    Spent,
+    /// The invite was revoked.
+    Revoked,
+    /// The invite's time is over, or longer than any invite's can be.
+    Expired,
 }
 
 /// What the line made of a batch.
@@ -451,6 +506,9 @@ pub enum Joined {
         joined_ms: u64,
         /// The terms of those who entered.
         terms: Option<Terms>,
+        /// What became of the class that was asked for, if one was.
+        #[serde(default)]
+        class: Option<Classed>,
     },
     /// This key has a number, and it is not over.
     Already {
@@ -464,6 +522,9 @@ pub enum Joined {
         proven: bool,
         /// Where it stands.
         standing: Standing,
+        /// Its class, by its index in the settings in force; `None`: of none, or of one that is no more.
+        #[serde(default)]
+        class: Option<u32>,
     },
     /// No number.
     Refused(Refusal),
@@ -555,6 +616,15 @@ pub struct Counts {
     /// Who would wait, in mode shadow.
     #[serde(default)]
     pub shadow_waiting: u64,
+    /// Of those who wait, class visitors.
+    #[serde(default)]
+    pub classed: u64,
+    /// Class joins that got an ordinary place for want of room, in this epoch.
+    #[serde(default)]
+    pub class_overflow: u64,
+    /// Thousandths of a turn that class visitors have saved by `class_share`.
+    #[serde(default)]
+    pub class_balance: u64,
 }
 
 /// A batch that can't be applied at all. The line is untouched.
@@ -663,7 +733,20 @@ impl Batch {
             return Err(BadBatch::TooManyBulk(plain.max(self.marks.len() as u64)));
         }
         self.check_texts()?;
+        self.check_classes()?;
         self.commands.iter().try_for_each(|order| order.command.check())
+    }
+
+    fn check_classes(&self) -> Result<(), BadBatch> {
+        let keyed = self.joins.iter().filter_map(|join| match join {
+            Join::Keyed(keyed) => Some(keyed),
+            Join::Plain(_) => None,
+        });
+        let good = |keyed: &Keyed| {
+            let named = keyed.class.as_ref().is_none_or(|name| name.len() as u64 <= MAX_NAME);
+            named && keyed.invite.is_none_or(|invite| invite.until_ms <= MS_MAX)
+        };
+        if keyed.into_iter().all(good) { Ok(()) } else { Err(BadBatch::TooLong("classes")) }
     }
 
     fn check_texts(&self) -> Result<(), BadBatch> {

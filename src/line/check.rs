@@ -19,15 +19,16 @@ impl Line {
     /// 1. base ≤ lapsed ≤ released ≤ issued; base is whole steps.
     /// 2. Nobody is both live and used.
     /// 3. Nobody is live at or below lapsed, or above issued.
-    /// 4. waiting = live above released + in express.
+    /// 4. waiting = live above released + in express and in classes.
     /// 5. claimable = live above lapsed and at or below released.
     /// 6. Seats: both orders agree; nobody is both inside and ended.
-    /// 7. The head: everybody in one list at most, express and called are present.
+    /// 7. The head: everybody in one list at most, express, classes and called are present.
     /// 8. Whoever is inside, ended or of the head is not live: one standing a number.
     /// 9. Nothing in the tables was never given.
     /// 10. The bucket is no fuller than its depth, a batch's by the half it may pay back.
     /// 11. Every slot is held by whoever sits in it, and whoever hung up is inside.
     /// 12. No two have the same name.
+    /// 13. Class visitors have saved less than a turn.
     pub fn check_invariants(&self) -> Result<(), Broken> {
         let (base, lapsed, released, issued) = (self.base, self.lapsed, self.released, self.issued);
         let hold = |number: u32, holds: bool, what: &dyn Fn() -> String| {
@@ -50,9 +51,9 @@ impl Line {
             format!("{stray:?} is live, lapsed {lapsed}, issued {issued}")
         })?;
         let ordinary = self.live.count(released + 1..=issued);
-        let express = self.head.express.len() as u64;
+        let express = self.head.waiting();
         hold(4, self.waiting == ordinary + express, &|| {
-            format!("waiting {} but {ordinary} live and {express} in express", self.waiting)
+            format!("waiting {} but {ordinary} live and {express} at the head", self.waiting)
         })?;
         let claimable = self.live.count(lapsed + 1..=released);
         hold(5, self.claimable == claimable, &|| {
@@ -69,6 +70,8 @@ impl Line {
         let (credit, depth) = (self.bucket.credit, self.bucket_depth());
         hold(10, credit <= depth, &|| format!("credit {credit} in a bucket of {depth}"))?;
         hold(11, self.sessions.slots_consistent(), &|| "the tables of slots disagree".to_owned())?;
-        hold(12, self.roster.consistent(), &|| "the tables of names disagree".to_owned())
+        hold(12, self.roster.consistent(), &|| "the tables of names disagree".to_owned())?;
+        let balance = self.class_balance;
+        hold(13, balance < 1_000, &|| format!("class visitors have saved {balance}"))
     }
 }

@@ -3,7 +3,7 @@
 //! Owns what a sign of life does to a place. Whoever is passed over while away gets one more turn at
 //! the head if they come back before their claim window is over; nobody gets two.
 
-use super::batch::{Batch, Claimed, Joined, Number, Reason};
+use super::batch::{Batch, Claimed, Classed, Joined, Number, Reason};
 use super::budget::Budget;
 use super::express::HEAD_MAX;
 use super::state::Line;
@@ -86,7 +86,7 @@ impl Line {
     pub(super) fn take_out(&mut self, number: Number) -> Was {
         if self.head.contains(number) {
             let was = if self.head.called.contains(number) { Was::Admitted } else { Was::Other };
-            self.waiting -= u64::from(self.head.express.contains(number));
+            self.waiting -= u64::from(self.head.waits(number));
             self.head.remove(number);
             return was;
         }
@@ -129,12 +129,18 @@ impl Line {
     pub(super) fn enter_joins(&mut self, batch: &Batch, budget: &mut Budget, joins: &mut [Joined]) {
         let mut left = budget.next();
         for (nth, (join, joined)) in batch.joins.iter().zip(joins).enumerate() {
-            let Joined::Given { first, count, entered, terms, .. } = joined else {
+            let Joined::Given { first, count, entered, terms, class, .. } = joined else {
                 continue;
             };
             // They have one answer, and a slot is one person's: the rest of a run claims.
             let people = if self.settings().slots.is_empty() { *count } else { 1.min(*count) };
-            let end = (*first + u64::from(people)).min(self.released + 1);
+            let end = match class {
+                // Called or not, whatever the frontier says.
+                Some(Classed::Placed { .. }) => {
+                    *first + u64::from(self.head.called.contains(*first))
+                }
+                _ => (*first + u64::from(people)).min(self.released + 1),
+            };
             for number in (*first..end).take(left) {
                 self.take_out(number);
                 self.used.set(number);

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::batch::{Number, Terms};
 use super::check::Broken;
+use super::class::InviteFound;
 use super::history::Minute;
 use super::orders::Entry;
 use super::state::Line;
@@ -36,6 +37,8 @@ pub enum Question {
     Nodes,
     /// What must hold and does not.
     Health,
+    /// Invites that were used or revoked, by their ids.
+    Invites,
 }
 
 /// An answer. Of a room that nobody has heard of everything is empty.
@@ -51,6 +54,8 @@ pub enum Found {
     Nodes(Vec<Heard>),
     /// What is broken.
     Health(Vec<Broken>),
+    /// Invites.
+    Invites(Vec<InviteFound>),
 }
 
 /// A node, as a line knows it.
@@ -86,6 +91,7 @@ impl Line {
             }
             Question::Nodes => Found::Nodes(self.heard()),
             Question::Health => Found::Health(self.check_invariants().err().into_iter().collect()),
+            Question::Invites => Found::Invites(self.invites_found(MAX_FOUND)),
         }
     }
 }

@@ -6,7 +6,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::batch::{Ending, Known, Number, Report};
+use super::batch::{EXACT, Ending, Known, Number, Report};
+use super::class;
 use super::state::Line;
 use super::sweep::PLACES_MAX;
 
@@ -161,8 +162,19 @@ impl Line {
                 self.waiting += 1;
             }
         }
+        for (number, standpoint) in &report.classes {
+            let standpoint = standpoint.min(&(EXACT - 1));
+            if self.unplaced(*number) {
+                self.used.set(*number);
+                self.take_out(*number);
+                let place = class::place(*standpoint).min(self.issued);
+                let standpoint = class::standpoint(place, class::rank(*standpoint));
+                self.head.wait_classed(*number, standpoint, self.clock_ms);
+                self.waiting += 1;
+            }
+        }
         for number in &report.called {
-            let waits = self.head.express.contains(*number) || self.head.strayed.contains(*number);
+            let waits = self.head.waits(*number) || self.head.is_away(*number);
             if waits || self.unplaced(*number) {
                 self.used.set(*number);
                 self.take_out(*number);
@@ -216,7 +228,7 @@ impl Line {
     /// Counts anew what is otherwise kept as counters.
     fn recount(&mut self) {
         let ordinary = self.live.count(self.released + 1..=self.issued);
-        self.waiting = ordinary + self.head.express.len() as u64;
+        self.waiting = ordinary + self.head.waiting();
         self.claimable = self.live.count(self.lapsed + 1..=self.released);
     }
 

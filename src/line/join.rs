@@ -5,7 +5,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::batch::{Batch, Join, Joined, Key, Keyed, Number, Refusal, Standing};
+use super::batch::{
+    Batch, Classed, Join, Joined, Key, Keyed, NotClassed, Number, Refusal, Standing,
+};
+use super::class::{self, INVITE_MS};
 use super::packed::Packed;
 use super::settings::{JoinLimit, Mode, Settings, Subject};
 use super::state::Line;
@@ -26,6 +29,9 @@ pub(super) struct FirstJoin {
     /// Of a device: when it was on the room's clock. Limits on devices count it from here.
     #[serde(default)]
     at_ms: Option<u64>,
+    /// Of which class.
+    #[serde(default)]
+    class: Option<String>,
 }
 
 /// The key under which whoever was sent to the end of the line finds their new number: made from the one they had.
@@ -101,6 +107,7 @@ impl Line {
     pub(super) fn join(&mut self, batch: &Batch, joins: &mut Vec<Joined>) {
         let lifetime_ms = self.settings().ticket_max_ms;
         self.joined.age(self.clock_ms, lifetime_ms);
+        self.invites.age(self.clock_ms, INVITE_MS);
         let longest_ms = self.settings().join_limits.iter().map(|limit| limit.per_ms).max();
         self.limits.age(self.clock_ms, 2 * longest_ms.unwrap_or(0));
         let mut space = PLACES_MAX.saturating_sub(self.issued - self.lapsed);
@@ -136,7 +143,12 @@ impl Line {
         if let Some(first) = known {
             return self.join_again(keyed, first);
         }
-        let joined = self.give(1, space);
+        let classed = self.classify(keyed);
+        let joined = match classed {
+            Some(Classed::Placed { place, rank }) => self.give_classed(place, rank),
+            _ => self.give(1, space),
+        };
+        let joined = self.note_class(keyed, classed, joined);
         if let (Joined::Given { first: number, joined_ms, .. }, Some(once)) = (joined, keyed.once) {
             let first = FirstJoin {
                 number,
@@ -146,6 +158,7 @@ impl Line {
                 proof: keyed.proof.map(Packed),
                 user: keyed.user.map(Packed),
                 at_ms: is_device(keyed).then_some(self.clock_ms),
+                class: keyed.class.clone().filter(|_| !matches!(classed, Some(Classed::Not(_)))),
             };
             self.joined.put(Packed(once), first);
         }
@@ -168,10 +181,38 @@ impl Line {
                 proof: None,
                 user: None,
                 at_ms: None,
+                class: None,
             };
             self.joined.put(Packed(requeued(from)), first);
             self.move_name(from, number);
         }
+    }
+
+    /// A number at the head of the line. There is room: it was asked before.
+    fn give_classed(&mut self, place: Number, rank: u64) -> Joined {
+        self.issued += 1;
+        let first = self.issued;
+        self.used.set(first);
+        self.head.wait_classed(first, class::standpoint(place, rank), self.clock_ms);
+        self.waiting += 1;
+        self.given_now(first, 1)
+    }
+
+    /// What became of the class that was asked for is told, and an invite that got it is used.
+    fn note_class(&mut self, keyed: &Keyed, classed: Option<Classed>, joined: Joined) -> Joined {
+        let Joined::Given { epoch, first, count, entered, joined_ms, terms, .. } = joined else {
+            return joined;
+        };
+        match classed {
+            Some(Classed::Not(NotClassed::Crowded)) => self.class_overflow += 1,
+            Some(Classed::Placed { .. } | Classed::Ordinary) => {
+                if let (Some(invite), Some(name)) = (keyed.invite, &keyed.class) {
+                    self.spend_invite(invite, name);
+                }
+            }
+            _ => {}
+        }
+        Joined::Given { epoch, first, count, entered, joined_ms, terms, class: classed }
     }
 
     /// The join that gave this key a number, if that is not over.
@@ -194,10 +235,12 @@ impl Line {
         // As somebody else they would be given another ticket of the same place.
         let proven = their_own && keyed.user.map(Packed) == first.user;
         let (epoch, number, joined_ms) = (self.epoch, first.number, first.joined_ms);
+        let class = first.class.as_deref().and_then(|name| self.class(name));
+        let class = class.and_then(|(index, _)| u32::try_from(index).ok());
         if let Some(once) = keyed.once {
             self.joined.put(Packed(once), first);
         }
-        Joined::Already { epoch, number, joined_ms, proven, standing: self.standing(number) }
+        Joined::Already { epoch, number, joined_ms, proven, standing: self.standing(number), class }
     }
 
     /// Counts a join against every limit it falls under, unless one of them refuses it.
@@ -262,7 +305,11 @@ impl Line {
         self.live.set_range(first..=self.issued);
         self.seen[self.ring].set_range(first..=self.issued);
         self.waiting += count;
-        let count = u32::try_from(count).unwrap_or(u32::MAX); // at most `wanted`, a u32
+        self.given_now(first, count)
+    }
+
+    fn given_now(&self, first: Number, count: u64) -> Joined {
+        let count = u32::try_from(count).unwrap_or(u32::MAX); // at most what was wanted, a u32
         Joined::Given {
             epoch: self.epoch,
             first,
@@ -270,6 +317,7 @@ impl Line {
             entered: 0,
             joined_ms: self.wall_ms,
             terms: None,
+            class: None,
         }
     }
 }
@@ -290,6 +338,7 @@ mod tests {
             proof: None,
             user: None,
             at_ms: None,
+            class: None,
         };
         assert_eq!(rmp_serde::from_slice::<FirstJoin>(&before).unwrap(), first);
         let now = rmp_serde::to_vec(&FirstJoin { user: key, ..first.clone() }).unwrap();

@@ -25,18 +25,43 @@
 //! | in `inside` | Active |
 //! | in `ended` | Completed if so ended, else Expired(Ended(why)) |
 //! | in `called` | Admitted |
-//! | in `express` | Waiting |
-//! | in `strayed` | Away |
+//! | in `express` or `classes` | Waiting |
+//! | in `strayed` or `classes_away` | Away |
 //! | below `base` | Expired(Passed) |
 //! | `used` | Expired(Used) |
 //! | at or below `lapsed` | Expired(Passed) |
 //! | `live` | Admitted if at or below `released`, else Waiting |
 //! | else | Away |
 //!
-//! `express` is the head of the line: visitors with a place of their own. Here they are those who
-//! were passed over while away and came back in time; classes will join them. `strayed` are those of
-//! them that fell silent, `called` those whose turn has come, `present` says when each of `express`
-//! and `called` was last heard of.
+//! The head of the line are visitors with a place of their own, kept one by one: in `express` those who
+//! were passed over while away and came back in time (late returners), in `classes` those of a class. `strayed` and
+//! `classes_away` are those of them that fell silent, `called` those whose turn has come, `present` says when each of
+//! `express`, `classes` and `called` was last heard of.
+//!
+//! # Classes
+//!
+//! A class is a fraction of the line that a newcomer skips, and a rank from 0 to 9. Whoever joins with one takes a number like
+//! anybody, but the number is `used` at once and never live: they stand in `classes`, at
+//! place = number − skip · (number − `released`), the product rounded down. Numbers and the frontier only rise, so within a
+//! class it is first come, first served. Place and rank stay what they were when somebody joined, whatever is set later. A class that skips
+//! nothing and has no rank is a name: its visitors stand in the ordinary line. Where the head holds 10,000, a class join is an
+//! ordinary one, and counted (`class_overflow`).
+//!
+//! The order of turns: late returners, by place and number: their turn had come before. Then class visitors and the
+//! ordinary line; among class visitors by place, at an equal place the higher rank first, then by number. A class visitor goes
+//! before an ordinary one whose place is not below theirs. With `class_order` strict class visitors go by rank first, then
+//! place and number, and those with a rank above 0 before the whole ordinary line.
+//!
+//! `class_share` bounds what classes get of the turns by pace for which both a class visitor and an ordinary one wait; turns by
+//! hand and in the modes bypass and shadow it does not bound. Each such turn saves the share in thousandths; a class visitor who is next by the order
+//! gets the turn if a thousand are saved, and a thousand are taken off; else the ordinary one gets it, and at most 999
+//! stay saved. So classes get at most their share of any stretch of such turns and one turn more, and nobody waits for
+//! the other side where it is empty.
+//!
+//! An *invite* proves a class, so many times (0: any number) and until a moment of the wall clock, at most 31 days away. The line counts
+//! uses by the invite's id when a join with it gets its class; one that is over, revoked or used up is no proof: the join is
+//! an ordinary one and says why. A key that has its number already uses nothing up. What is known of an invite is kept for 31
+//! days at least, of 100,000 at most. A reset gives uses back, for it takes the places; a revocation stays.
 //!
 //! # The exchange, in order
 //!
@@ -60,10 +85,10 @@
 //! 7. **Ring.** When a period (half the heartbeat timeout) is over, the oldest of the three `seen`
 //!    bitmaps is cleared and becomes the current one; the exchange then also sweeps (10).
 //! 8. **Marks.** Of places at or above `base` and not above `issued`: set seen; set live if the place
-//!    is above `released` and not used. `present`: of express and called; a strayed one is back in
-//!    express, at its old place.
+//!    is above `released` and not used. `present`: of express, classes and called; a strayed one is back in
+//!    express, at its old place, and so is one of a class.
 //! 9. **Leaves, ends, spends, renewals, returns, vouched, claims, hang-ups**, in this order, each list in its own:
-//!    - *leave*: from `inside`: ended as Left. From called, express, strayed: gone. From the bitmaps:
+//!    - *leave*: from `inside`: ended as Left. From called or the head's other lists: gone. From the bitmaps:
 //!      used. A turn that was admitted and is not taken is owed.
 //!    - *end*: from `inside`: ended with its reason. In `ended` as Idle: the reason is replaced, now, so
 //!      that nobody resumes (`Already`). Of somebody in the line Revoked and Left take the place, and a turn
@@ -92,7 +117,7 @@
 //!     (`budget` has the table). If one took all it might, or turns by pace were left for want of steps, the reply says so
 //!     (`backlog`), and the node asks again soon.
 //!    - *(1)* those of `present` silent for one and a half heartbeat timeouts: a called one is a no-show
-//!      (owed); one in express strays (with `on_absence = remove`: is gone).
+//!      (owed); one in express or classes strays (with `on_absence = remove`: is gone).
 //!    - after a ring turn, the *sweep*: live places above `lapsed` that none of the three bitmaps has seen
 //!      lose live, and are used with `on_absence = remove`. Admitted ones are no-shows, and owed. The line notes which node's
 //!      exchange it was (`swept_by`), and counts the nodes heard of in the last minute (`nodes`; who comes later is added).
@@ -100,7 +125,7 @@
 //!      below `lapsed`, `base` moves there, rounded down to a multiple of 32,768.
 //!    - *lapse*: what was released in a second whose end is a claim window ago is over: `lapsed` moves
 //!      there, the live ones are no-shows, and owed. Likewise *(2)* called ones, a claim window after
-//!      their call. *(3)* Those strayed at or below `lapsed` are gone.
+//!      their call. *(3)* Those strayed at or below `lapsed` are gone; then, in the same steps, those of a class who are away below it: somebody behind them had their turn, and it is over.
 //!    - *(4)* `ended` forgets endings older than twice [`Settings::session_ms`], oldest first;
 //!      one whose pass is still good by the wall clock is kept for as long again.
 //!      Then, in the same steps, `spent` forgets those that are as old, in the order of (time, number); one that is inside or in
@@ -125,8 +150,8 @@
 //!     many by its subjects (only then is it counted); else a number, live and seen. The join that gave a device its
 //!     number is counted where it is remembered: in the window it was in, a limit on devices counts at least one, whenever the
 //!     limit was set. So a reset, with which devices are forgotten, forgets first joins, too.
-//! 12. **Release**: the least of what pace and seats allow (in the modes bypass and shadow: everybody), in the order of places, `express` first at an equal
-//!     place, in the steps *(6)* that commands have left. `released` only ever moves to a live place. In bypass nobody pays for a turn. In
+//! 12. **Release**: the least of what pace and seats allow (in the modes bypass and shadow: everybody), in the order of turns (above),
+//!     in the steps *(6)* that commands have left. `released` only ever moves to a live place. In bypass nobody pays for a turn. In
 //!     shadow limits refuse no join, and a *shadow* of the line is reckoned, from the first exchange in this mode (which begins it with whoever is inside,
 //!     and counts no time) to the last: of its seats the same share becomes free as of the real ones since the exchange before (in thousandths, rounded
 //!     down, the rest kept); as many get a turn as the bucket pays for (none while paused) and its seats allow; who comes waits behind those who wait, and is refused
@@ -158,12 +183,13 @@
 //! presumed here, and numbering goes on a gap above it, so that no number is given twice.
 //!
 //! *Settling* lasts 2 s: nothing is given, released or ended; each node's report is merged: `used`
-//! and `live` are united (used wins), and so are express, called and ended; of what operators have set the latest copy counts. Then everybody above
+//! and `live` are united (used wins), and so are express, classes, called and ended; of what operators have set the latest copy counts. Then everybody above
 //! `released` who is not used is presumed here, all are counted as just seen, claim windows start anew,
 //! numbering goes on above the gap and the bucket starts empty; only a room of which nobody knows even an epoch
 //! opens as new. `missing` is the most seats a node counted as taken beyond what the line counts inside and
 //! admitted: they stay taken for one session or until renewed. Nobody brings back what was spent: a pass that was
-//! spent in the part that is lost can be spent once more. Nor the book, the past and letters: a store that keeps its memory has them.
+//! spent in the part that is lost can be spent once more, and so can an invite; one that was revoked in it is to be revoked again.
+//! Somebody of a class of whom no node knows stands in the ordinary line, at their number. Nor the book, the past and letters: a store that keeps its memory has them.
 
 mod aging;
 mod batch;
@@ -171,6 +197,7 @@ pub(crate) mod bits;
 mod budget;
 mod check;
 mod claim;
+mod class;
 mod endings;
 mod estimate;
 mod express;
@@ -196,6 +223,7 @@ mod view;
 pub use batch::*;
 pub use budget::MAX_STEPS;
 pub use check::Broken;
+pub use class::InviteFound;
 pub use estimate::Eta;
 pub use find::{Found, Heard, MAX_FOUND, Question};
 pub use history::{

@@ -159,6 +159,11 @@ impl Line {
                 let wrong = self.repair();
                 (Commanded::Repaired(wrong), format!(r#"{{"repaired":{wrong}}}"#))
             }
+            Command::RevokeInvite(id) => {
+                let used = self.revoke_invite(*id);
+                let id: String = id.iter().map(|byte| format!("{byte:02x}")).collect();
+                (Commanded::Done, format!(r#"{{"invite":"{id}","used":{used}}}"#))
+            }
         };
         if !order.note.is_empty() {
             self.write_down(order.note.clone(), result);

@@ -23,6 +23,7 @@ use serde::{Deserialize, Serialize};
 
 use super::batch::{Commanded, MAX_ITEMS, MAX_NAMED, Number};
 use super::budget::Budget;
+use super::class;
 use super::letters::CALLED_MAX;
 use super::settings::{Mode, Pace};
 use super::state::Line;
@@ -195,7 +196,8 @@ impl Line {
         let wanted = self.allowance();
         let most = if self.settings().webhooks { CALLED_MAX } else { 0 };
         let mut called = Vec::new();
-        let (count, _) = self.release(wanted, steps, &mut called, most);
+        let bound = !self.settings().mode.stops_nobody();
+        let (count, _) = self.release(wanted, bound, steps, &mut called, most);
         self.write_called(count, &called);
         let paid = match self.settings().mode {
             // Nobody pays for turns that everybody has.
@@ -222,29 +224,59 @@ impl Line {
         let closed = self.settings().mode == Mode::Closed;
         let wanted = if closed { 0 } else { wanted.min(self.free_seats()) };
         let mut called = Vec::new();
-        let (count, express) = self.release(wanted, steps, &mut called, MAX_NAMED);
+        let (count, express) = self.release(wanted, false, steps, &mut called, MAX_NAMED);
         self.write_called(count, &called);
         Commanded::Released { count, express, after, upto: self.released, called }
     }
 
-    /// Calls the next `wanted` who are here, in the order of their places, express first where a place
-    /// is the same. How many there were, and how many of them from express. A step goes to the next live place and
-    /// over as many as are wanted: a line of people costs one; only people and gaps in turn cost one each.
-    /// The first `most` are named in `called`.
+    /// Calls the next `wanted` who are here: late returners, then class visitors and the ordinary line in their order, by
+    /// `class_share` if the turns are `bound`. How many there were, and how many of them from the head. A step goes to the
+    /// next live place and over as many as are wanted: a line of people costs one; only people and gaps in turn cost one
+    /// each. The first `most` are named in `called`.
     fn release(
         &mut self,
         mut wanted: u64,
+        bound: bool,
         steps: &mut usize,
         called: &mut Vec<Number>,
         most: usize,
     ) -> (u64, u64) {
+        let (order, share) = (self.settings().class_order, self.settings().class_share);
+        let bound = bound && share < 1_000;
         let (mut ordinary, mut express, mut cursor) = (0, 0, self.released);
         while wanted > 0 && *steps > 0 {
             let next = self.live.first_one(cursor + 1..=self.issued);
-            let first = self.head.express.first();
-            match (next, first) {
+            let classed = self.head.classes.first();
+            let late = self.head.express.first().map(|(_, number)| number);
+            let mut run = (wanted, self.issued); // so many of the ordinary line at most, up to here
+            let ahead = match (next, classed) {
+                _ if late.is_some() => late,
+                (_, None) => None,
+                (None, Some((_, number))) => Some(number),
+                (Some(next), Some((score, number))) => {
+                    let precedes = class::precedes(score, order, next);
+                    let saved = self.class_balance + share;
+                    match precedes {
+                        true if !bound => Some(number),
+                        true if saved >= 1_000 => {
+                            self.class_balance = saved - 1_000;
+                            Some(number)
+                        }
+                        true => {
+                            let lacking = (1_000 - saved).checked_next_multiple_of(share);
+                            run.0 = lacking.map_or(wanted, |lacking| wanted.min(lacking / share));
+                            None
+                        }
+                        false => {
+                            run.1 = class::place(score) - 1;
+                            None
+                        }
+                    }
+                }
+            };
+            match (ahead, next) {
                 (None, None) => break,
-                (next, Some((place, number))) if next.is_none_or(|next| place <= next) => {
+                (Some(number), _) => {
                     self.head.call(number, self.clock_ms);
                     if called.len() < most {
                         called.push(number);
@@ -252,15 +284,17 @@ impl Line {
                     express += 1;
                     wanted -= 1;
                 }
-                (None, _) => break,
-                (Some(next), first) => {
-                    let stop = first.map_or(self.issued, |(place, _)| place - 1);
-                    let high = stop.min(next.saturating_add(wanted - 1));
+                (None, Some(next)) => {
+                    let high = run.1.min(next.saturating_add(run.0 - 1));
                     let count = self.live.count(next..=high);
                     self.name(next, high, called, most);
                     cursor = high;
                     ordinary += count;
                     wanted -= count;
+                    if bound && classed.is_some() {
+                        let saved = self.class_balance + count * share;
+                        self.class_balance = saved.min(999);
+                    }
                 }
             }
             *steps -= 1;
@@ -329,6 +363,12 @@ impl Line {
         }
         let most = budget.next();
         for number in budget.found(self.head.strayed.due(self.lapsed, most), most) {
+            self.head.remove(number);
+        }
+        let most = budget.rest();
+        let away = class::below(self.lapsed);
+        let away = away.map_or(Vec::new(), |upto| self.head.classes_away.due(upto, most));
+        for number in budget.found(away, most) {
             self.head.remove(number);
         }
     }

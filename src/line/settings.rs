@@ -9,6 +9,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::batch::BOOST;
+use super::class::RANK_MAX;
 use super::history::NO_RATE;
 use super::orders::Overrides;
 
@@ -53,10 +54,47 @@ pub struct Settings {
     /// Whether those who wait or are inside have names.
     #[serde(default)]
     pub roster: bool,
+    /// Who skips what.
+    #[serde(default)]
+    pub classes: Vec<Class>,
+    /// In which order classes are served.
+    #[serde(default)]
+    pub class_order: ClassOrder,
+    /// Of the turns by pace for which both a class visitor and an ordinary one wait, at most so many thousandths are
+    /// class visitors'.
+    #[serde(default = "whole")]
+    pub class_share: u64,
 }
 
 fn slot_grace_ms() -> u64 {
     10_000
+}
+
+/// A thousand thousandths: no bound.
+fn whole() -> u64 {
+    1_000
+}
+
+/// Who skips what.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Class {
+    /// What it is called, in tickets and on pages.
+    pub name: String,
+    /// Thousandths of the line that a newcomer passes.
+    pub skip: u64,
+    /// Goes first at an equal place; with [`ClassOrder::Strict`] at any.
+    pub rank: u64,
+}
+
+/// In which order classes are served.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ClassOrder {
+    /// By place; at an equal one the higher rank first.
+    #[default]
+    Skip,
+    /// Whoever has a higher rank goes before everybody who has a lower one; without a rank, by place.
+    Strict,
 }
 
 /// Who is let in at all.
@@ -175,6 +213,10 @@ const SLOTS_MAX: u64 = 64;
 const SLOT_BYTES: u64 = 40;
 /// Those who wait, and those inside, in a room that shows their names.
 const ROSTER_MAX: u64 = 1_000;
+/// Classes of a room: each is a label of metrics.
+const MAX_CLASSES: u64 = 32;
+/// Bytes of a class's name.
+pub(super) const MAX_NAME: u64 = 64;
 
 impl Default for Settings {
     /// The defaults of the configuration file: no rate, no seats, nobody is ever stopped.
@@ -196,6 +238,9 @@ impl Default for Settings {
             slots: Vec::new(),
             slot_grace_ms: slot_grace_ms(),
             roster: false,
+            classes: Vec::new(),
+            class_order: ClassOrder::Skip,
+            class_share: whole(),
         }
     }
 }
@@ -377,6 +422,22 @@ impl Settings {
             range(&name, limit.max, 1, MAX_COUNT, "use mode = \"closed\" to refuse everybody");
             range(&name, limit.per_ms, 1_000, DAY_MS, "a limit needs a time of a day or less");
         }
+        let count = self.classes.len() as u64;
+        range("classes", count, 0, MAX_CLASSES, "nobody could tell them apart");
+        for class in &self.classes {
+            let name = |what: &str| format!("classes.{}{what}", class.name);
+            let length = class.name.len() as u64;
+            range(&name(""), length, 1, MAX_NAME, "that is the length of its name");
+            range(
+                &name(".skip"),
+                class.skip,
+                0,
+                1_000,
+                "more than the whole line can't be skipped",
+            );
+            range(&name(".rank"), class.rank, 0, RANK_MAX, "one digit ranks");
+        }
+        range("class_share", self.class_share, 0, 1_000, "it is a part of all turns");
         found
     }
 }

@@ -69,6 +69,7 @@ mod tests {
         let batch = Batch { sequence: 1, offer, joins: vec![Join::Plain(3)], ..Batch::default() };
         line.apply(&batch, now).unwrap();
         let Line { spent, overrides, book, asked, history, outbox, shadow, roster, .. } = &line;
+        let Line { invites, class_balance, class_overflow, .. } = &line;
         let last = [
             bytes(spent),
             bytes(overrides),
@@ -78,9 +79,12 @@ mod tests {
             bytes(outbox),
             bytes(shadow),
             bytes(roster),
+            bytes(invites),
+            bytes(class_balance),
+            bytes(class_overflow),
         ];
         let before: Line = rmp_serde::from_slice(&without(&bytes(&line), &last)).unwrap();
-        (line.book, line.history) = Default::default();
+        (line.book, line.history, line.invites) = Default::default();
         assert_eq!(before, line);
         let answers = Answers::default();
         let before = without(&bytes(&answers), &[bytes(&Vec::<Done>::new())]);

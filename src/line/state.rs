@@ -11,6 +11,7 @@ use super::aging::Aging;
 use super::batch::*;
 use super::bits::Bitmap;
 use super::budget::Budget;
+use super::class::Invites;
 use super::express::Head;
 use super::find::Heard;
 use super::heal::Settling;
@@ -98,6 +99,15 @@ pub struct Line {
     /// What they are called.
     #[serde(default)]
     pub(super) roster: Roster,
+    /// Invites that were used or revoked.
+    #[serde(default)]
+    pub(super) invites: Invites,
+    /// Thousandths of a turn that class visitors have saved: below a thousand.
+    #[serde(default)]
+    pub(super) class_balance: u64,
+    /// Class joins that got an ordinary place for want of room.
+    #[serde(default)]
+    pub(super) class_overflow: u64,
 }
 
 /// Two periods, not one: a visitor seen just before a period ends must still count for a whole
@@ -353,6 +363,7 @@ impl Line {
                 let file = (now != settings).then_some(settings);
                 self.config = Some(Config { version, serial: 1, settings: now, file });
                 self.change_pace(None);
+                self.rank_classes();
             }
         }
         Offered::Taken
@@ -369,6 +380,7 @@ impl Line {
         config.serial += 1;
         let (opens, timeout_ms) = (opens(before.mode, now.mode), now.heartbeat_timeout_ms);
         self.change_pace(before.pace);
+        self.rank_classes();
         if before.heartbeat_timeout_ms != timeout_ms {
             self.presume_seen();
         }
@@ -406,6 +418,7 @@ impl Line {
             history: before.history,
             outbox: before.outbox,
             roster: before.roster.emptied(),
+            invites: before.invites,
             ..Line::default()
         };
     }
@@ -460,10 +473,10 @@ impl Line {
         if self.head.called.contains(number) {
             return Standing::Admitted;
         }
-        if self.head.express.contains(number) {
+        if self.head.waits(number) {
             return Standing::Waiting;
         }
-        if self.head.strayed.contains(number) {
+        if self.head.is_away(number) {
             return Standing::Away;
         }
         match () {
@@ -522,6 +535,9 @@ impl Line {
             letters: self.outbox.len(),
             letters_lost: self.outbox.lost,
             shadow_waiting: self.shadow.map_or(0, |shadow| shadow.waiting),
+            classed: self.head.classes.len() as u64,
+            class_overflow: self.class_overflow,
+            class_balance: self.class_balance,
         }
     }
 

@@ -5,20 +5,24 @@
 //! a lock. Positions are exact as of the last sweep; who joined since counts as here.
 
 mod queue;
+mod turns;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
 use super::batch::{
-    Batch, Counts, Ending, Have, Known, Number, Reason, Reply, Report, Standing, Taken,
+    Batch, Classed, Counts, Ending, Have, Joined, Known, Number, Reason, Reply, Report, Standing,
+    Taken,
 };
+use super::class;
 use super::endings::Endings;
 use super::estimate::{self, Eta};
 use super::orders::Overrides;
-use super::settings::{Mode, Settings};
+use super::settings::{ClassOrder, Mode, Settings};
 use super::state::Line;
 use sights::Sights;
+use turns::Turn;
 
 mod sights;
 
@@ -97,7 +101,14 @@ pub struct ExpressUpdate {
     pub strayed: Vec<(Number, Number)>,
     /// Released, by number.
     pub called: Vec<Number>,
+    /// Class visitors who wait: score and number, in their order.
+    #[serde(default)]
+    pub classes: Vec<(u64, Number)>,
+    /// Class visitors who are away: place · 16 + 9 − rank, and number, in order.
+    #[serde(default)]
+    pub classes_away: Vec<(u64, Number)>,
 }
+
 /// A node's copy of a line.
 #[derive(Clone, Debug, Default)]
 pub struct View {
@@ -113,6 +124,10 @@ pub struct View {
     /// When the frontier came where it is.
     sights: Arc<Sights>,
     roster: Arc<RosterUpdate>,
+    /// Numbers above what the bits know of that are no ordinary visitors', in order.
+    taken: Arc<Vec<Number>>,
+    /// The ordinary visitors before each class visitor, found when they are asked for.
+    turns: OnceLock<Vec<Turn>>,
 }
 
 /// What is set, and what is in force by it.
@@ -139,8 +154,19 @@ struct Bits {
 #[derive(Clone, Debug, Default)]
 struct Head {
     lists: ExpressUpdate,
-    /// Number, place and standing, by number.
-    members: Vec<(Number, Number, Standing)>,
+    /// Number, spot and standing, by number.
+    members: Vec<(Number, Spot, Standing)>,
+}
+
+/// Where somebody of the head stands.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Spot {
+    /// A late returner, at a place.
+    Late(Number),
+    /// Of a class, with place and rank in one: see `class`.
+    Classed(u64),
+    /// Their turn has come.
+    Called,
 }
 
 /// Who left since the last sweep, at most: 80 KB. Beyond it, the next sweep tells.
@@ -196,20 +222,48 @@ impl Bits {
 
 impl Head {
     fn new(lists: ExpressUpdate) -> Head {
-        let waiting =
-            lists.waiting.iter().map(|(place, number)| (*number, *place, Standing::Waiting));
-        let strayed = lists.strayed.iter().map(|(place, number)| (*number, *place, Standing::Away));
-        let called = lists.called.iter().map(|number| (*number, 0, Standing::Admitted));
-        let mut members: Vec<_> = waiting.chain(strayed).chain(called).collect();
+        let late = |standing| {
+            move |(place, number): &(Number, Number)| (*number, Spot::Late(*place), standing)
+        };
+        let classed = |standing| {
+            move |(score, number): &(u64, Number)| {
+                (*number, Spot::Classed(class::unscored(*score)), standing)
+            }
+        };
+        let waiting = lists.waiting.iter().map(late(Standing::Waiting));
+        let strayed = lists.strayed.iter().map(late(Standing::Away));
+        let classes = lists.classes.iter().map(classed(Standing::Waiting));
+        let away = lists.classes_away.iter().map(classed(Standing::Away));
+        let called = lists.called.iter().map(|number| (*number, Spot::Called, Standing::Admitted));
+        let members = waiting.chain(strayed).chain(classes).chain(away).chain(called);
+        let mut members: Vec<_> = members.collect();
         members.sort_unstable_by_key(|(number, ..)| *number);
         Head { lists, members }
     }
 
-    /// Place and standing of a number, if it is of the head.
-    fn find(&self, number: Number) -> Option<(Number, Standing)> {
+    /// Spot and standing of a number, if it is of the head.
+    fn find(&self, number: Number) -> Option<(Spot, Standing)> {
         let found = self.members.binary_search_by_key(&number, |(number, ..)| *number).ok()?;
-        let (_, place, standing) = self.members[found];
-        Some((place, standing))
+        let (_, spot, standing) = self.members[found];
+        Some((spot, standing))
+    }
+
+    /// With newcomers of classes in it: their numbers, and place and rank in one.
+    fn with(&self, newcomers: &[(Number, u64)], order: ClassOrder) -> Head {
+        let mut lists = self.lists.clone();
+        for (number, standpoint) in newcomers {
+            let one = (class::score(*standpoint, order), *number);
+            if let Err(at) = lists.classes.binary_search(&one) {
+                lists.classes.insert(at, one);
+            }
+        }
+        Head::new(lists)
+    }
+
+    /// Number, and place and rank in one, of class visitors who wait or are away.
+    fn classed(&self) -> impl Iterator<Item = (Number, u64)> + '_ {
+        let lists = self.lists.classes.iter().chain(&self.lists.classes_away);
+        lists.map(|(score, number)| (*number, class::unscored(*score)))
     }
 
     /// Number and place of whoever is waiting or away.
@@ -218,7 +272,7 @@ impl Head {
         lists.waiting.iter().chain(&lists.strayed).map(|(place, number)| (*number, *place))
     }
 
-    /// How many wait here before (place, number).
+    /// How many late returners wait here before (place, number).
     fn before(&self, place: Number, number: Number) -> u64 {
         self.lists.waiting.partition_point(|other| *other < (place, number)) as u64
     }
@@ -244,21 +298,29 @@ impl View {
         if self.counts.epoch != reply.counts.epoch {
             self.ended = Endings::default();
             self.left = Arc::default();
+            self.taken = Arc::default();
         }
         self.counts = reply.counts;
+        self.turns = OnceLock::new();
         let Update { bits, express, ended, settings, roster } = &reply.update;
         if let Some(bits) = bits {
             self.bits = Arc::new(Bits::new(bits.clone()));
             self.left = Arc::default();
-        }
-        if let Some(express) = express {
-            self.head = Arc::new(Head::new(express.clone()));
+            self.taken = Arc::default();
         }
         if let Some(roster) = roster {
             self.roster = Arc::new(roster.clone());
         }
         if let Some(settings) = settings {
             self.settings = Some(Arc::new(Rules::new(settings.clone())));
+        }
+        if let Some(express) = express {
+            self.head = Arc::new(Head::new(express.clone()));
+            let called = express.called.iter().copied();
+            let classed = self.head.classed().map(|(number, _)| number).collect::<Vec<_>>();
+            self.take(called.chain(classed));
+        } else if reply.taken == Taken::Applied {
+            self.welcome(&reply.joins);
         }
         let released = self.counts.released;
         if first || last.epoch != self.counts.epoch {
@@ -289,6 +351,41 @@ impl View {
             let at = left.partition_point(|other| *other < number);
             left.insert(at, number);
             self.left = Arc::new(left);
+            self.turns = OnceLock::new();
+        }
+    }
+
+    /// These newcomers of classes are known here before the next list of the head.
+    fn welcome(&mut self, joins: &[Joined]) {
+        let mut newcomers = Vec::new();
+        for joined in joins {
+            if let Joined::Given { epoch, first, entered, class, .. } = joined
+                && let Some(Classed::Placed { place, rank }) = class
+                && *epoch == self.counts.epoch
+            {
+                self.take(std::iter::once(*first));
+                if *entered == 0 {
+                    newcomers.push((*first, class::standpoint(*place, *rank)));
+                }
+            }
+        }
+        if !newcomers.is_empty() {
+            let order = self.settings().map_or(ClassOrder::Skip, |settings| settings.class_order);
+            self.head = Arc::new(self.head.with(&newcomers, order));
+        }
+    }
+
+    /// Notes numbers that are no ordinary visitors' and that the bits do not know of.
+    fn take(&mut self, numbers: impl Iterator<Item = Number>) {
+        let upto = self.bits.map.upto;
+        let new: Vec<Number> = numbers
+            .filter(|number| *number > upto && self.taken.binary_search(number).is_err())
+            .collect();
+        if !new.is_empty() {
+            let mut taken = [&self.taken[..], &new].concat();
+            taken.sort_unstable();
+            taken.dedup();
+            self.taken = Arc::new(taken);
         }
     }
 
@@ -323,18 +420,15 @@ impl View {
         if !matches!(self.standing(number), Standing::Waiting | Standing::Away) {
             return None;
         }
-        let released = self.counts.released;
-        // Of the head, those at an equal place come first; of the ordinary line, those before it.
-        let (place, express) = match self.head.find(number) {
-            Some((place, _)) => (place, self.head.before(place, number)),
-            None if number > released => (number, self.head.before(number, Number::MAX)),
+        let (released, late) = (self.counts.released, self.head.lists.waiting.len() as u64);
+        Some(match self.head.find(number).map(|(spot, _)| spot) {
+            Some(Spot::Late(place)) => self.head.before(place, number) + 1,
+            Some(Spot::Classed(standpoint)) => late + self.before_classed(standpoint, number) + 1,
+            Some(Spot::Called) => return None,
+            None if number > released => late + self.before_ordinary(number) + 1,
             // Whoever was passed over would come back at the frontier.
-            None => (released, self.head.before(released, number)),
-        };
-        let upto = place.saturating_sub(1).max(released);
-        let ordinary = self.bits.live_upto(upto) - self.bits.live_upto(released);
-        let gone = |place| self.left.partition_point(|number| *number <= place) as u64;
-        Some((ordinary + express + 1).saturating_sub(gone(upto) - gone(released)).max(1))
+            None => self.head.before(released, number) + 1,
+        })
     }
 
     /// Where a number stands, as far as this node knows: the table of the parent's documentation.
@@ -357,6 +451,8 @@ impl View {
         }
         match () {
             () if Bits::get(used, *from, number) => Standing::Expired(Reason::Used),
+            // Of a class, and no longer at the head.
+            () if self.taken.binary_search(&number).is_ok() => Standing::Expired(Reason::Used),
             () if number <= lapsed => Standing::Expired(Reason::Passed),
             () if number <= *upto && !Bits::get(live, *from, number) => Standing::Away,
             () if number <= released => Standing::Admitted,
@@ -427,6 +523,7 @@ impl View {
             paused: self.counts.paused,
             overrides: self.overrides().cloned().unwrap_or_default(),
             names: self.roster.names.iter().map(|one| (one.number, one.name.clone())).collect(),
+            classes: self.head.classed().collect(),
         }
     }
 
@@ -482,10 +579,11 @@ impl Line {
             // Few above the frontier have used up their turn: the rest would be zeros.
             used: self.used.copy(from, self.used.last_one(from..=self.issued).unwrap_or(from)),
         });
+        let sends_bits = bits.is_some();
         let changed = |told: &InForce| told.serial != have.settings;
         Update {
             bits,
-            express: self.head.update(have.express),
+            express: self.head.update(have.express, sends_bits),
             ended: self.sessions.endings_after(have.ended),
             settings: self.in_force().filter(changed),
             roster: self.roster_update(have.roster),

@@ -84,7 +84,7 @@ fn hand_out<A: Clone>(answers: Vec<Sender<A>>, told: &[A]) {
 fn one_of(joined: Joined, nth: u32) -> Joined {
     match joined {
         Joined::Given { count, .. } if nth >= count => Joined::Refused(Refusal::Full),
-        Joined::Given { epoch, first, entered, joined_ms, terms, .. } => {
+        Joined::Given { epoch, first, entered, joined_ms, terms, class, .. } => {
             let inside = nth < entered;
             Joined::Given {
                 epoch,
@@ -93,6 +93,7 @@ fn one_of(joined: Joined, nth: u32) -> Joined {
                 entered: u32::from(inside),
                 joined_ms,
                 terms: terms.filter(|_| inside),
+                class,
             }
         }
         other => other,

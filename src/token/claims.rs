@@ -329,7 +329,7 @@ pub(super) fn numbers<const N: usize>(fields: [(&'static str, u64); N]) -> Resul
 /// A field that may be absent.
 type Field<'f, 'a> = (&'static str, Option<&'f Cow<'a, str>>);
 
-fn names<const N: usize>(fields: [Field<'_, '_>; N]) -> Result<(), SignError> {
+pub(super) fn names<const N: usize>(fields: [Field<'_, '_>; N]) -> Result<(), SignError> {
     longer_than(MAX_NAME, fields).map_or(Ok(()), |name| Err(SignError::LongName(name)))
 }
 

@@ -23,7 +23,7 @@ pub const MAX_TOKEN: usize = 2048;
 /// The 32 bytes of an HMAC-SHA256 in base64url.
 const SIGNATURE: usize = 43;
 
-/// Which of the three a token is.
+/// Which of the four a token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// A place in the line.
@@ -32,6 +32,8 @@ pub enum Kind {
     Pass,
     /// A time of arrival, for want of a place.
     Provisional,
+    /// Proof of a class.
+    Invite,
 }
 
 impl Kind {
@@ -42,11 +44,14 @@ impl Kind {
             Self::Ticket => "anteroom-ticket",
             Self::Pass => "anteroom-pass",
             Self::Provisional => "anteroom-provisional",
+            Self::Invite => "anteroom-invite",
         }
     }
 
     fn of(typ: &str) -> Option<Self> {
-        [Self::Ticket, Self::Pass, Self::Provisional].into_iter().find(|kind| kind.typ() == typ)
+        [Self::Ticket, Self::Pass, Self::Provisional, Self::Invite]
+            .into_iter()
+            .find(|kind| kind.typ() == typ)
     }
 
     /// The envelope for tokens of this kind, under any of the keys. The first signs.

@@ -42,6 +42,7 @@ pub(super) enum Purpose {
     Ticket,
     Pass,
     Provisional,
+    Invite,
     Nonce,
     Visitor,
     Subject,
@@ -56,6 +57,7 @@ impl Purpose {
             Self::Ticket => "ticket",
             Self::Pass => "pass",
             Self::Provisional => "provisional",
+            Self::Invite => "invite",
             Self::Nonce => "nonce",
             Self::Visitor => "visitor",
             Self::Subject => "subject",
@@ -195,6 +197,7 @@ impl KeyRing {
             PassKeys::prepare(room, passes.chain(derived(Purpose::Pass))),
             Kind::Ticket.envelope(derived(Purpose::Ticket)),
             Kind::Provisional.envelope(derived(Purpose::Provisional)),
+            Kind::Invite.envelope(derived(Purpose::Invite)),
             [Purpose::Nonce, Purpose::Visitor, Purpose::Subject, Purpose::Reference]
                 .map(|purpose| first.derived_mac(purpose, room)),
             derived(Purpose::Bind).map(|(_, mac)| mac).collect(),

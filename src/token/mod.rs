@@ -54,6 +54,7 @@ mod base64url;
 mod canonical;
 mod claims;
 mod error;
+mod invite;
 mod jwt;
 mod key;
 mod provisional;
@@ -63,6 +64,7 @@ mod seal;
 
 pub use claims::{MAX_ID, MAX_NAME, MAX_NUMBER, Pass, Ticket};
 pub use error::{KeyError, SignError, TokenError};
+pub use invite::Invite;
 pub use jwt::{Kind, MAX_TOKEN, Scratch, Unproven};
 pub use key::{Key, KeyRing, MIN_SECRET, Secret};
 pub use provisional::Provisional;

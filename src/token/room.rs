@@ -8,6 +8,7 @@ use hmac::Mac as _;
 use super::base64url::B64;
 use super::claims::{Pass, Ticket, opening};
 use super::error::{KeyError, SignError, TokenError};
+use super::invite::Invite;
 use super::jwt::{Envelope, Kind, Scratch, Unproven};
 use super::key::{HmacSha256, Key, check_ids, check_room};
 use super::provisional::Provisional;
@@ -22,6 +23,7 @@ pub struct RoomKeys {
     passes: PassKeys,
     tickets: Envelope,
     provisionals: Envelope,
+    invites: Envelope,
     nonce: HmacSha256,
     visitor: HmacSha256,
     subject: HmacSha256,
@@ -39,6 +41,8 @@ pub enum Token<'a> {
     Pass(Pass<'a>),
     /// A time of arrival.
     Provisional(Provisional<'a>),
+    /// Proof of a class.
+    Invite(Invite<'a>),
 }
 
 impl RoomKeys {
@@ -46,12 +50,13 @@ impl RoomKeys {
         passes: PassKeys,
         tickets: Envelope,
         provisionals: Envelope,
+        invites: Envelope,
         derived: [HmacSha256; 4],
         binds: Vec<HmacSha256>,
     ) -> Self {
         let [nonce, visitor, subject, reference] = derived;
         let references = References::new(reference);
-        Self { passes, tickets, provisionals, nonce, visitor, subject, references, binds }
+        Self { passes, tickets, provisionals, invites, nonce, visitor, subject, references, binds }
     }
 
     /// The room's name, the `event_id` of its tokens.
@@ -82,6 +87,32 @@ impl RoomKeys {
     /// When a field is over its limit.
     pub fn sign_provisional(&self, provisional: &Provisional<'_>) -> Result<String, SignError> {
         self.provisionals.seal(&provisional.write(self.room())?)
+    }
+
+    /// An invite's token.
+    ///
+    /// # Errors
+    /// When a field is over its limit.
+    pub fn sign_invite(&self, invite: &Invite<'_>) -> Result<String, SignError> {
+        self.invites.seal(&invite.write(self.room())?)
+    }
+
+    /// What an invite says, if a key of this room signed it and it is good at `now_ms`. Whether it was used or revoked, the
+    /// line knows.
+    ///
+    /// # Errors
+    /// What is wrong with it, the first thing found.
+    pub fn verify_invite<'s>(
+        &self,
+        token: &[u8],
+        now_ms: u64,
+        scratch: &'s mut Scratch,
+    ) -> Result<Invite<'s>, TokenError> {
+        let invite = Invite::read(self.invites.open(token, scratch)?, self.room())?;
+        match invite.expires_at <= now_ms / 1_000 {
+            true => Err(TokenError::Expired { at: invite.expires_at }),
+            false => Ok(invite),
+        }
     }
 
     /// What a ticket says, if a key of this room signed it. Its epoch and age are the caller's to judge.
@@ -141,6 +172,7 @@ impl RoomKeys {
             Kind::Ticket => self.verify_ticket(token, scratch).map(Token::Ticket),
             Kind::Pass => self.verify_pass(token, 0, scratch).map(Token::Pass),
             Kind::Provisional => self.verify_provisional(token, scratch).map(Token::Provisional),
+            Kind::Invite => self.verify_invite(token, 0, scratch).map(Token::Invite),
         }
     }
 

@@ -6,7 +6,7 @@ use anteroom::config::{LogFormat, LogLevel};
 use anteroom::gateway::route::Bypass;
 use anteroom::gateway::settings::{Bind, Bounds, Cookies, Loss, OnLoss, Origin, Room};
 use anteroom::limit::Allowance;
-use anteroom::line::{JoinLimit, Mode, OnAbsence, Pace, Rate, Settings, Subject};
+use anteroom::line::{ClassOrder, JoinLimit, Mode, OnAbsence, Pace, Rate, Settings, Subject};
 
 use super::{load, loaded, plan};
 
@@ -92,6 +92,9 @@ fn the_defaults_are_those_that_were_promised() {
         slots: Vec::new(),
         slot_grace_ms: 10_000,
         roster: false,
+        classes: Vec::new(),
+        class_order: ClassOrder::Skip,
+        class_share: 1_000,
     };
     assert_eq!(room.line, line);
     assert_eq!(room.version, 0);

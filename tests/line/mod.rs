@@ -2,6 +2,7 @@
 //! `line_model`; these are the sentences a reader can check by eye.
 
 mod bounded;
+mod classes;
 mod estimating;
 mod joining;
 mod loss;

@@ -1,8 +1,8 @@
 //! From what a step says to a batch: the visitors it means are found when it is made.
 
 use anteroom::line::{
-    Batch, Change, Command, End, FIGURES, Join, Keyed, Known, Number, Offer, Once, Order, Renewal,
-    requeued,
+    Batch, Change, Command, End, FIGURES, Invite, Join, Keyed, Known, Number, Offer, Once, Order,
+    Renewal, requeued,
 };
 
 use super::steps::{Item, JoinKey, Ordered, Who};
@@ -98,7 +98,7 @@ impl World {
                 batch.marks.extend(&given[given.len().saturating_sub(150)..]);
             }
             Item::Join(count) => batch.joins.push(Join::Plain(*count)),
-            Item::JoinKey(key) => batch.joins.push(Join::Keyed(keyed(*key))),
+            Item::JoinKey(key) => batch.joins.push(Join::Keyed(keyed(*key, self.now.wall_ms))),
             Item::Command(command) => batch.commands.push(command.clone().into()),
             Item::Order { what, once } if batch.commands.len() < 10 => {
                 let command = match what {
@@ -159,7 +159,7 @@ fn change((name, value, for_ms): &(&str, Option<String>, u64)) -> Change {
     Change { name: (*name).to_owned(), value: value.clone(), for_ms: *for_ms }
 }
 
-fn keyed(key: JoinKey) -> Keyed {
+fn keyed(key: JoinKey, wall_ms: u64) -> Keyed {
     let hash = |kind: u8, key: Option<u8>| {
         key.map(|key| [kind, key, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])
     };
@@ -171,5 +171,11 @@ fn keyed(key: JoinKey) -> Keyed {
         device: hash(2, key.once.filter(|_| key.by_device)),
         user: hash(4, key.user),
         name: key.name.map(|name| NAMES[name as usize % NAMES.len()].to_owned()),
+        class: key.class.map(|nth| format!("class-{nth}")),
+        invite: key.invite.map(|(id, uses, good_for)| Invite {
+            id: [id; 16],
+            uses,
+            until_ms: wall_ms.saturating_add_signed(good_for),
+        }),
     }
 }

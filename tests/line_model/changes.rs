@@ -1,7 +1,9 @@
 //! Settings for a room, and what an operator changes about them while people wait. Times are as short
 //! as their ranges allow, so that a run of a few minutes sees them pass.
 
-use anteroom::line::{JoinLimit, Mode, OnAbsence, Pace, Rate, Settings, Subject};
+use anteroom::line::{
+    Class, ClassOrder, JoinLimit, Mode, OnAbsence, Pace, Rate, Settings, Subject,
+};
 
 use super::generate::Size;
 use super::rng::Rng;
@@ -36,7 +38,12 @@ pub(super) fn settings(rng: &mut Rng, size: Size) -> Settings {
 /// One setting, changed.
 pub(super) fn change(rng: &mut Rng, size: Size) -> Change {
     let big = matches!(size, Size::Medium | Size::Huge);
-    match rng.below(32) {
+    match rng.below(37) {
+        32..=33 => Change::Classes(classes(rng)),
+        34 => {
+            Change::ClassOrder(rng.pick(&[ClassOrder::Skip, ClassOrder::Skip, ClassOrder::Strict]))
+        }
+        35..=36 => Change::ClassShare(rng.pick(&[1_000, 1_000, 500, 333, 100, 0, 999])),
         0 => Change::Nothing,
         1 => {
             Change::Mode(rng.pick(&[Mode::Auto, Mode::Auto, Mode::Hold, Mode::Drain, Mode::Closed]))
@@ -91,6 +98,7 @@ pub(super) fn change(rng: &mut Rng, size: Size) -> Change {
             Change::SessionFirst(0),
             Change::Slots(65, 1_000),
             Change::Slots(2, 0),
+            Change::ClassShare(1_001),
             Change::Nothing,
             Change::Nothing,
         ]),
@@ -132,6 +140,16 @@ pub(super) fn override_(rng: &mut Rng, size: Size) -> (&'static str, Option<Stri
     };
     let for_ms = if name == "boost" || rng.one_in(4) { rng.pick(&[500, 3_000, 20_000]) } else { 0 };
     (name, value.filter(|_| !rng.one_in(3)), for_ms)
+}
+
+/// Up to four, the fifth name is never one of them.
+fn classes(rng: &mut Rng) -> Vec<Class> {
+    let class = |rng: &mut Rng, nth: u64| Class {
+        name: format!("class-{nth}"),
+        skip: rng.pick(&[0, 100, 333, 500, 500, 1_000, 1_000]),
+        rank: rng.pick(&[0, 0, 1, 2, 9]),
+    };
+    (0..rng.range(1, 4)).map(|nth| class(rng, nth)).collect()
 }
 
 fn pace(rng: &mut Rng, big: bool) -> Option<Pace> {

@@ -1,15 +1,18 @@
 //! The line against its model, after an exchange.
 
+use std::collections::HashMap;
 use std::fmt::Debug;
 
 use anteroom::line::{Counts, Joined, Known, Number, Reason, Refusal, Reply, Standing, View};
 
 use super::rng::Rng;
 use super::subject::Subject;
-use crate::model::{Model, Where};
+use crate::model::{Kind, Model, Visitor, Waiter, Where};
 
 /// Rooms of up to so many numbers are compared number by number, larger ones by a sample.
 const ALL: usize = 1_500;
+/// Where there are classes, the positions of those who are away are asked for in rooms of up to so many.
+const FEW: usize = 150;
 
 fn same<T: PartialEq + Debug>(what: &str, expected: &T, got: &T) -> Result<(), String> {
     if expected == got {
@@ -106,6 +109,10 @@ pub(super) fn view(model: &Model, view: &View) -> Result<(), String> {
     let names: Vec<_> =
         here.map(|one| (one.number, one.name.clone(), one.inside.then_some(one.slot))).collect();
     same("the roster", &model.roster(), &names)?;
+    let order = Order::of(model);
+    let queue: Vec<Number> = view.queue(1, 50).into_iter().map(|(_, number)| number).collect();
+    let first: Vec<Number> = order.order.iter().map(|waiter| waiter.number).take(50).collect();
+    same("who stands where", &first, &queue)?;
     for number in interesting(model) {
         let (standing, seen) = (model.standing(number), view.standing(number));
         if !as_far_as_known(model, number, standing, seen) {
@@ -113,9 +120,12 @@ pub(super) fn view(model: &Model, view: &View) -> Result<(), String> {
                 "where {number} stands:\n  model {standing:?}\n  whole view {seen:?}"
             ));
         }
+        if order.is_long(number) {
+            continue;
+        }
         same(
             &format!("position of {number} ({standing:?})"),
-            &position(model, number),
+            &order.position(number),
             &view.position(number),
         )?;
     }
@@ -146,15 +156,17 @@ pub(super) fn kept_up(model: &Model, view: &View, reply: &Reply) -> Result<(), S
     let report = view.report();
     let head =
         |found: &Where| !matches!(found, Where::Line | Where::Inside(_) | Where::Ended { .. });
-    let nobody_ahead = report.express.is_empty() && report.called.is_empty();
+    let nobody_ahead =
+        report.express.is_empty() && report.called.is_empty() && report.classes.is_empty();
     if reply.update.bits.is_some()
         && nobody_ahead
         && !model.visitors.iter().any(|visitor| head(&visitor.found))
     {
+        let order = Order::of(model);
         for number in interesting(model) {
             same(
                 &format!("position of {number} after a sweep"),
-                &position(model, number),
+                &order.position(number),
                 &view.position(number),
             )?;
         }
@@ -176,22 +188,77 @@ fn as_far_as_known(model: &Model, number: Number, standing: Standing, seen: Stan
     }
 }
 
-/// How many are present ahead, and one.
-fn position(model: &Model, number: Number) -> Option<u64> {
-    if !matches!(model.standing(number), Standing::Waiting | Standing::Away) {
-        return None;
+/// Those who wait, in the order of their turns, and where each is in it.
+struct Order<'a> {
+    model: &'a Model,
+    order: Vec<Waiter>,
+    at: HashMap<Number, u64>,
+    late: Vec<(Number, Number)>,
+    /// Somebody of a class waits.
+    classed: bool,
+}
+
+impl<'a> Order<'a> {
+    fn of(model: &'a Model) -> Order<'a> {
+        let order = match &model.settings {
+            Some(_) => model.in_order(u64::MAX, true),
+            None => Vec::new(),
+        };
+        let order: Vec<Waiter> = order.into_iter().map(|(waiter, _)| waiter).collect();
+        let at = (1..).zip(&order).map(|(nth, waiter)| (waiter.number, nth)).collect();
+        let late = |visitor: &Visitor| match visitor.found {
+            Where::Express { place, .. } => Some((place, visitor.number)),
+            _ => None,
+        };
+        let late = model.visitors.iter().filter_map(late).collect();
+        let classed = order.iter().any(|waiter| matches!(waiter.kind, Kind::Classed { .. }));
+        Order { model, order, at, late, classed }
     }
-    let found = model.find(number).map_or(&Where::Line, |visitor| &visitor.found);
-    let ordinary = matches!(found, Where::Line) && number > model.counts.released;
-    let place = match found {
-        Where::Express { place, .. } | Where::Strayed { place } => *place,
-        _ => number.max(model.counts.released),
-    };
-    let ahead = model.visitors.iter().filter(|other| match other.found {
-        Where::Express { place: theirs, .. } => {
-            ordinary || (theirs, other.number) < (place, number)
+
+    /// Whether it would take too long to find out: the whole line is put in order for everybody who is away.
+    fn is_long(&self, number: Number) -> bool {
+        self.classed
+            && self.model.visitors.len() > FEW
+            && self.model.standing(number) == Standing::Away
+    }
+
+    /// How many are present ahead, and one; of somebody who is away, where they would be.
+    fn position(&self, number: Number) -> Option<u64> {
+        let model = self.model;
+        match model.standing(number) {
+            Standing::Waiting if model.settings.is_some() => return self.at.get(&number).copied(),
+            Standing::Waiting | Standing::Away => {}
+            _ => return None,
         }
-        _ => ordinary && other.number < number && model.standing_of(other) == Standing::Waiting,
-    });
-    Some(ahead.count() as u64 + 1)
+        let late = |place: Number| {
+            self.late.iter().filter(|other| **other < (place, number)).count() as u64 + 1
+        };
+        match model.find(number).map_or(&Where::Line, |visitor| &visitor.found) {
+            Where::Express { place, .. } | Where::Strayed { place } => Some(late(*place)),
+            Where::ClassedAway { place, rank } => {
+                let mut back = model.clone();
+                let at = back.visitors.iter().position(|visitor| visitor.number == number)?;
+                back.visitors[at].found = Where::Classed { place: *place, rank: *rank, heard: 0 };
+                Order::of(&back).position(number)
+            }
+            _ if number <= model.counts.released => Some(late(model.counts.released)),
+            _ if self.classed => {
+                let mut back = model.clone();
+                match back.visitors.binary_search_by_key(&number, |visitor| visitor.number) {
+                    Ok(at) => back.visitors[at].live = true,
+                    Err(at) => {
+                        let visitor = Visitor { live: true, ..Visitor::nobody(number) };
+                        back.visitors.insert(at, visitor);
+                    }
+                }
+                Order::of(&back).position(number)
+            }
+            _ => {
+                let behind =
+                    |waiter: &Waiter| waiter.kind == Kind::Ordinary && waiter.number > number;
+                let first = self.order.iter().position(behind).unwrap_or(self.order.len());
+                Some(first as u64 + 1)
+            }
+        }
+    }
 }

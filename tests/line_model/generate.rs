@@ -195,7 +195,8 @@ fn item(rng: &mut Rng, habits: &Habits) -> Item {
 }
 
 fn ordered(rng: &mut Rng, size: Size) -> Ordered {
-    match rng.below(10) {
+    match rng.below(11) {
+        10 => Ordered::Plain(Command::RevokeInvite([rng.below(4) as u8; 16])),
         0 => Ordered::Plain(Command::Repair),
         1 => Ordered::Plain(rng.pick(&[Command::Pause, Command::Resume, Command::Resume])),
         2..=3 => Ordered::Plain(Command::Release(rng.pick(&[1, 3, 2_000]))),
@@ -251,6 +252,11 @@ fn join_key(rng: &mut Rng) -> JoinKey {
         address: few(rng),
         user: few(rng),
         name: rng.one_in(2).then(|| rng.below(8) as u8),
+        class: (rng.below(3) > 0).then(|| rng.below(9) as u8 / 2),
+        invite: rng.one_in(2).then(|| {
+            let good_for = rng.pick(&[60_000, 60_000, 60_000, 86_400_000, 0, 40 * 86_400_000]);
+            (rng.below(4) as u8, rng.pick(&[0, 1, 1, 2]), good_for)
+        }),
     }
 }
 

@@ -55,6 +55,9 @@ struct LineKept {
     outbox: Outbox,
     shadow: Option<Shadow>,
     roster: Roster,
+    invites: Aging<Key, Invited>,
+    class_balance: u64,
+    class_overflow: u64,
 }
 
 #[derive(Serialize)]
@@ -68,6 +71,8 @@ struct Roster {
 
 /// Waiting, inside, freed, seats, entered; and the minute.
 type Shadow = (u64, u64, u64, u64, u64, Shadowed);
+/// Epoch, used, uses, until, revoked, class.
+type Invited = (u64, u64, u64, u64, bool, String);
 
 #[derive(Serialize)]
 struct Outbox {
@@ -81,7 +86,8 @@ struct Outbox {
 /// Second, released, turns.
 type Second = (u64, u64, u64);
 /// Number, joined, the key proves itself, idempotency, proof, user, and when.
-type FirstJoin = (u64, u64, bool, Option<Key>, Option<Key>, Option<Key>, Option<u64>);
+type FirstJoin =
+    (u64, u64, bool, Option<Key>, Option<Key>, Option<Key>, Option<u64>, Option<String>);
 /// Entered, and the pass's times.
 type Seat = (u64, Terms);
 
@@ -94,6 +100,9 @@ struct Head {
     version: u64,
     changed: bool,
     published_ms: u64,
+    classes: Vec<(u64, u64)>,
+    classes_away: Vec<(u64, u64)>,
+    order: ClassOrder,
 }
 
 #[derive(Serialize)]
@@ -171,10 +180,12 @@ pub(super) fn read(redis: &Redis, keys: &[String]) -> Line {
     let mut questions = redis::pipe();
     for (nth, key) in keys.iter().enumerate() {
         match nth {
-            0 | 8 | 14..=19 | 21 | 23..=26 | 28 | 30 | 31 => questions.cmd("HGETALL").arg(key),
+            0 | 8 | 14..=19 | 21 | 23..=26 | 28 | 30 | 31 | 34 | 35 => {
+                questions.cmd("HGETALL").arg(key)
+            }
             22 => questions.cmd("LRANGE").arg(key).arg(&[0, -1]),
             1..=5 => questions.cmd("GET").arg(key),
-            6 | 7 | 9..=13 | 20 | 27 | 29 => {
+            6 | 7 | 9..=13 | 20 | 27 | 29 | 32 | 33 => {
                 questions.cmd("ZRANGE").arg(key).arg(&[0, -1]).arg("WITHSCORES")
             }
             _ => questions.cmd("EXISTS").arg(key),
@@ -191,7 +202,7 @@ pub(super) fn read(redis: &Redis, keys: &[String]) -> Line {
     };
     let (live, used, seen) = (bits(), bits(), [bits(), bits(), bits()]);
     let (inside, ended, seats) = (scores(next()), scores(next()), pairs(next()));
-    let head = Head {
+    let mut head = Head {
         express: scores(next()),
         strayed: scores(next()),
         called: scores(next()),
@@ -199,6 +210,12 @@ pub(super) fn read(redis: &Redis, keys: &[String]) -> Line {
         version: state.number("head_version"),
         changed: state.number("head_changed") == 1,
         published_ms: state.number("head_published_ms"),
+        classes: Vec::new(),
+        classes_away: Vec::new(),
+        order: match state.number("class_strict") {
+            1 => ClassOrder::Strict,
+            _ => ClassOrder::Skip,
+        },
     };
     let releases = pairs(next()).into_iter().map(|(member, score)| second(&member, &score));
     let releases = releases.collect();
@@ -215,6 +232,8 @@ pub(super) fn read(redis: &Redis, keys: &[String]) -> Line {
     let slots = slots(pairs(next()), &state);
     let hung = scores(next());
     let roster = roster(pairs(next()), pairs(next()), &state);
+    (head.classes, head.classes_away) = (scores(next()), scores(next()));
+    let invites = aging(&state, "invites", pairs(next()), pairs(next()), invited);
     assert_eq!((next(), next()), (Value::Int(0), Value::Int(0)), "work is left in tmp");
 
     let settling_until = state.number("settling_until_ms");
@@ -273,6 +292,9 @@ pub(super) fn read(redis: &Redis, keys: &[String]) -> Line {
         outbox,
         shadow: shadow(&state),
         roster,
+        invites,
+        class_balance: state.number("class_balance"),
+        class_overflow: state.number("class_overflow"),
     };
     let bytes = rmp_serde::to_vec(&kept).expect("writes down");
     rmp_serde::from_slice(&bytes).expect("reads back as a line")
@@ -448,8 +470,16 @@ fn first_join(mut field: &[u8], mut value: &[u8]) -> (Key, FirstJoin) {
     let proof = (flags & 4 > 0).then(|| take_key(&mut value));
     let user = (flags & 8 > 0).then(|| take_key(&mut value));
     let at_ms = (flags & 16 > 0).then(|| take(&mut value, 6));
-    assert!(flags < 32 && value.is_empty(), "more than the flags say");
-    (take_key(&mut field), (number, joined_ms, flags & 1 > 0, idempotency, proof, user, at_ms))
+    let class = (flags & 32 > 0).then(|| text(std::mem::take(&mut value)));
+    assert!(flags < 64 && value.is_empty(), "more than the flags say");
+    let first = (number, joined_ms, flags & 1 > 0, idempotency, proof, user, at_ms, class);
+    (take_key(&mut field), first)
+}
+
+fn invited(mut field: &[u8], mut value: &[u8]) -> (Key, Invited) {
+    let (epoch, used, uses) = (take(&mut value, 6), take(&mut value, 4), take(&mut value, 4));
+    let (until_ms, revoked) = (take(&mut value, 6), take(&mut value, 1) == 1);
+    (take_key(&mut field), (epoch, used, uses, until_ms, revoked, text(value)))
 }
 
 fn window(mut field: &[u8], mut value: &[u8]) -> ((Subject, u64, Key), (u64, u64, u64)) {
@@ -534,9 +564,9 @@ fn nodes(nodes: Pairs, answers: Pairs) -> BTreeMap<u128, Node> {
 /// What a node was last told, read as it would be told again.
 fn told(answers: Vec<u8>) -> Answers {
     let nothing = || Value::BulkString(Vec::new());
-    let head = rmp_serde::to_vec(&[0; 37][..]).unwrap();
+    let head = rmp_serde::to_vec(&[0; 40][..]).unwrap();
     let mut parts = vec![Value::BulkString(head), Value::BulkString(answers)];
-    parts.resize_with(12, nothing);
+    parts.resize_with(14, nothing);
     let Reply {
         offered,
         leaves,

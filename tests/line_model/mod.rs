@@ -142,6 +142,20 @@ const TINY: &[&str] = &[
     "a shadow's line was full",
     "set for a time",
     "what was set for a time ended",
+    "joined with a class",
+    "one of a class was called",
+    "one of a class had to share",
+    "called in strict order",
+    "one of a class strayed",
+    "one of a class came back",
+    "one of a class strayed and lapsed",
+    "one of a class joined again",
+    "a class that is none",
+    "an invite was used",
+    "an invite was over",
+    "an invite was revoked",
+    "a revoked invite came",
+    "a spent invite came",
     "Repeated",
     "Superseded",
     "Unconfigured",
@@ -163,6 +177,7 @@ const LOSSES: &[&str] = &[
     "a name came back from a node",
     "no slot while seats are missing",
     "a slot came back, others missing",
+    "one of a class was brought back",
 ];
 
 #[test]

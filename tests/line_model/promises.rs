@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anteroom::line::{
-    Batch, Claimed, Command, Commanded, Counts, Done, Joined, Number, Order, Pace, Reply, Settings,
-    Standing, Taken,
+    Batch, Claimed, Classed, Command, Commanded, Counts, Done, Joined, Number, Order, Pace, Reply,
+    Settings, Standing, Taken,
 };
 
 use super::steps::{Faithful, Room};
@@ -38,6 +38,8 @@ pub(super) struct Promises {
     pace: Option<Metered>,
     /// Passes that were spent, by epoch and number: until when no pass of theirs can be spent again.
     spent: BTreeMap<(u64, Number), u64>,
+    /// Those of a class, by epoch and number: their places are not their numbers.
+    classed: BTreeSet<(u64, Number)>,
 }
 
 /// Turns by pace since the settings last changed.
@@ -65,6 +67,7 @@ impl Promises {
             waiting: BTreeSet::new(),
             pace: None,
             spent: BTreeMap::new(),
+            classed: BTreeSet::new(),
         }
     }
 
@@ -120,6 +123,8 @@ impl Promises {
         let before = std::mem::replace(&mut self.last, reply.counts);
         let same_run = std::mem::replace(&mut self.run, reply.run) == reply.run;
         let same_epoch = same_run && before.epoch == reply.counts.epoch;
+        // What an exchange spends, it remembers by the settings before its orders.
+        let lasted = self.settings.as_ref().map_or(u64::MAX, Settings::session_ms);
         if let Some(now) = line.settings_in_force() {
             let old = self.settings.replace(now);
             if old.and_then(|old| old.pace) != self.settings.as_ref().and_then(|now| now.pace) {
@@ -137,7 +142,7 @@ impl Promises {
         }
         self.once(batch, reply)?;
         self.no_number_twice(reply, heard)?;
-        self.no_pass_twice(batch, reply)?;
+        self.no_pass_twice(batch, reply, lasted)?;
         if same_epoch {
             // Lowered in this very exchange: who entered before that found a seat.
             if !reply.taken.eq(&Taken::Applied) || !batch.commands.iter().any(lowers_seats) {
@@ -187,9 +192,12 @@ impl Promises {
 
     fn no_number_twice(&mut self, reply: &Reply, heard: bool) -> Result<(), String> {
         for joined in &reply.joins {
-            let Joined::Given { epoch, first, count, .. } = *joined else {
+            let Joined::Given { epoch, first, count, class, .. } = *joined else {
                 continue;
             };
+            if let Some(Classed::Placed { .. }) = class {
+                self.classed.insert((epoch, first));
+            }
             let last = first + u64::from(count) - 1;
             if reply.taken == Taken::Repeated {
                 if let Some(range) = self.given.get_mut(&(epoch, first)) {
@@ -209,12 +217,12 @@ impl Promises {
     }
 
     /// A pass that is good once is spent once, for as long as it can be good.
-    fn no_pass_twice(&mut self, batch: &Batch, reply: &Reply) -> Result<(), String> {
+    fn no_pass_twice(&mut self, batch: &Batch, reply: &Reply, lasted: u64) -> Result<(), String> {
         if reply.taken != Taken::Applied {
             return Ok(());
         }
         let clock = reply.counts.clock_ms;
-        let lasts = self.settings.as_ref().map_or(0, Settings::session_ms);
+        let lasts = self.settings.as_ref().map_or(0, Settings::session_ms).min(lasted);
         let spent = batch.spends.iter().zip(&reply.spends);
         for (number, _) in spent.filter(|(_, done)| **done == Done::Freed) {
             let before = self.spent.insert((batch.epoch, *number), clock + lasts);
@@ -312,7 +320,9 @@ impl Promises {
             if number > reply.counts.released {
                 break;
             }
-            if line.standing(number) == Standing::Waiting && !back.contains(&number) {
+            let classed = self.classed.contains(&(reply.counts.epoch, number));
+            let waits = line.standing(number) == Standing::Waiting && !classed;
+            if waits && !back.contains(&number) {
                 return Err(format!("{number} waits, and {} has its turn", reply.counts.released));
             }
         }
@@ -368,7 +378,8 @@ impl Promises {
         }
         if applied && heard && self.faithful != Faithful::Nobody {
             for joined in &reply.joins {
-                let Joined::Given { first, count, .. } = *joined else {
+                // Whoever is of a class is marked one by one, and has a place of their own.
+                let Joined::Given { first, count, class: None, .. } = *joined else {
                     continue;
                 };
                 let number = first + u64::from(count) / 2;

@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use anteroom::line::*;
 use anteroom::store::StoreError;
-use anteroom::store::redis::wire;
+use anteroom::store::redis::{script, wire};
 use redis::{Value, cmd};
 
 use super::mirror::{Mirror, Redis};
@@ -107,12 +107,14 @@ fn the_worked_examples_of_the_readme() {
 fn a_newer_layout_is_refused_before_anything_is_touched() {
     let mut room = Room::new(hold());
     room.with(|batch| batch.joins = vec![Join::Plain(12)]);
-    room.redis.ask::<u64>(cmd("HSET").arg(room.mirror().key("state")).arg("layout").arg(5));
+    let newer = script::LAYOUT + 1;
+    room.redis.ask::<u64>(cmd("HSET").arg(room.mirror().key("state")).arg("layout").arg(newer));
     let before = room.mirror().line();
     let batch = Batch { joins: vec![Join::Plain(1)], ..room.batch() };
     let question = room.mirror().question(&batch, Some(room.now)).unwrap();
     let refused = wire::decode(room.redis.ask(&question));
-    assert!(matches!(refused, Err(StoreError::NewerLayout { found: 5, known: 4 })), "{refused:?}");
+    let Err(StoreError::NewerLayout { found, known }) = refused else { panic!("{refused:?}") };
+    assert_eq!((found, known), (newer, script::LAYOUT));
     assert!(refused.unwrap_err().to_string().ends_with("start that version"));
     assert_eq!(room.mirror().line(), before);
 }
@@ -277,7 +279,7 @@ fn a_room_of_layout_1_is_read_and_one_of_ours_from_then_on() {
     assert_eq!(again.taken, Taken::Repeated);
     assert_eq!((&again.claims, &again.leaves), (&first.claims, &first.leaves));
     let layout: u32 = room.redis.ask(cmd("HGET").arg(mirror.key("state")).arg("layout"));
-    assert_eq!(layout, 4);
+    assert_eq!(layout, script::LAYOUT);
     let spends = Batch { sequence: batch.sequence + 1, spends: vec![3, 3], ..batch };
     let reply = mirror.exchange(&spends, room.now).unwrap();
     assert_eq!(reply.spends, [Done::Freed, Done::Already]);
@@ -327,6 +329,7 @@ fn numbers_that_lua_can_not_hold() {
             paused: false,
             overrides: Overrides::default(),
             names: vec![(huge, "Ada".to_owned()), (14, "Bo".to_owned())],
+            classes: vec![(huge, 3), (14, huge)],
         };
         room.with(|batch| batch.known.report = Some(Box::new(report)));
         room.now.wall_ms += 2_000;

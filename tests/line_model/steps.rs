@@ -3,7 +3,9 @@
 //! A step names visitors by where they are found when it runs ("the second last number this node
 //! gave"), so any subset of a run is a run, and a failing one can be made short.
 
-use anteroom::line::{Command, Ending, JoinLimit, Mode, OnAbsence, Pace, Settings};
+use anteroom::line::{
+    Class, ClassOrder, Command, Ending, JoinLimit, Mode, OnAbsence, Pace, Settings,
+};
 
 /// A seed's room, and what happens in it.
 #[derive(Clone, Debug)]
@@ -174,6 +176,9 @@ pub(super) struct JoinKey {
     pub(super) address: Option<u8>,
     pub(super) user: Option<u8>,
     pub(super) name: Option<u8>,
+    /// Which of four, of which the last is never in the settings; and with which invite, used how often and good for how long.
+    pub(super) class: Option<u8>,
+    pub(super) invite: Option<(u8, u32, i64)>,
 }
 
 /// A visitor, by where they are found; `count` of them go down from there.
@@ -214,6 +219,9 @@ pub(super) enum Change {
     Webhooks(bool),
     Slots(usize, u64),
     Roster(bool),
+    Classes(Vec<Class>),
+    ClassOrder(ClassOrder),
+    ClassShare(u64),
 }
 
 impl Change {
@@ -244,6 +252,9 @@ impl Change {
                     settings.max_active = Some(settings.max_active.unwrap_or(30).min(30));
                 }
             }
+            Change::Classes(classes) => settings.classes = classes,
+            Change::ClassOrder(order) => settings.class_order = order,
+            Change::ClassShare(share) => settings.class_share = share,
         }
     }
 }

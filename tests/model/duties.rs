@@ -138,7 +138,9 @@ impl Model {
         let patience = self.settings().heartbeat_timeout_ms * 3 / 2;
         let remove = self.settings().on_absence == OnAbsence::Remove;
         let silent = self.due(|visitor| match visitor.found {
-            Where::Express { heard, .. } | Where::Called { heard, .. }
+            Where::Express { heard, .. }
+            | Where::Classed { heard, .. }
+            | Where::Called { heard, .. }
                 if heard + patience <= clock =>
             {
                 Some(heard)
@@ -151,6 +153,11 @@ impl Model {
                 visitor.found = if remove { Where::Line } else { Where::Strayed { place } };
                 self.counts.dropped += 1;
                 self.note("strayed", 1);
+            } else if let Where::Classed { place, rank, .. } = visitor.found {
+                let away = Where::ClassedAway { place, rank };
+                visitor.found = if remove { Where::Line } else { away };
+                self.counts.dropped += 1;
+                self.note("one of a class strayed", 1);
             } else {
                 visitor.found = Where::Line;
                 self.no_shows(1);
@@ -245,9 +252,30 @@ impl Model {
             _ => None,
         });
         self.note("strayed and lapsed", strayed.len() as u64);
-        for number in late.into_iter().chain(strayed) {
+        let classed = self.lapsed_of_classes();
+        for number in late.into_iter().chain(strayed).chain(classed) {
             self.visitor(number).found = Where::Line;
         }
+    }
+
+    /// Those of a class who are away, in what the duty before has left.
+    fn lapsed_of_classes(&mut self) -> Vec<Number> {
+        let lapsed = self.counts.lapsed;
+        let most = self.steps - LEAVES * self.duties_to_come;
+        let mut due: Vec<(Number, u64, Number)> = Vec::new();
+        for visitor in &self.visitors {
+            if let Where::ClassedAway { place, rank } = visitor.found
+                && place < lapsed
+            {
+                due.push((place, 9 - rank, visitor.number));
+            }
+        }
+        due.sort();
+        due.truncate(most);
+        self.steps -= due.len();
+        self.backlog |= due.len() == most;
+        self.note("one of a class strayed and lapsed", due.len() as u64);
+        due.into_iter().map(|(_, _, number)| number).collect()
     }
 
     fn refill(&mut self, advance: u64) {

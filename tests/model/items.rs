@@ -62,7 +62,13 @@ impl Model {
         }
         let visitor = self.visitor(number);
         match &mut visitor.found {
-            Where::Express { heard, .. } | Where::Called { heard, .. } => *heard = clock,
+            Where::Express { heard, .. }
+            | Where::Classed { heard, .. }
+            | Where::Called { heard, .. } => *heard = clock,
+            Where::ClassedAway { place, rank } => {
+                visitor.found = Where::Classed { place: *place, rank: *rank, heard: clock };
+                self.note("one of a class came back", 1);
+            }
             Where::Strayed { place } => {
                 visitor.found = Where::Express { place: *place, heard: clock };
                 self.note("a strayed one came back", 1);
@@ -322,14 +328,18 @@ impl Model {
     }
 
     fn put_at_the_head(&mut self, number: Number) {
-        let there = |found: &Where| {
-            matches!(found, Where::Express { .. } | Where::Strayed { .. } | Where::Called { .. })
-        };
-        if self.visitors.iter().filter(|visitor| there(&visitor.found)).count() < MAX_HEAD {
+        if self.at_the_head() < MAX_HEAD {
             let (place, heard) = (self.counts.released, self.counts.clock_ms);
             self.visitor(number).take(Where::Express { place, heard });
             self.note("to the head", 1);
         }
+    }
+
+    /// How many have a place of their own, or had one and were called.
+    pub(super) fn at_the_head(&self) -> usize {
+        let elsewhere =
+            |found: &Where| matches!(found, Where::Line | Where::Inside(_) | Where::Ended { .. });
+        self.visitors.iter().filter(|visitor| !elsewhere(&visitor.found)).count()
     }
 
     /// From admitted to inside.

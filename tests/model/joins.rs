@@ -1,7 +1,7 @@
 //! Step 11: newcomers, and those who come twice or too often.
 
 use anteroom::line::{
-    Batch, Join, Joined, Key, Keyed, Mode, Number, Refusal, Reply, Standing, Subject,
+    Batch, Classed, Join, Joined, Key, Keyed, Mode, Number, Refusal, Reply, Standing, Subject,
 };
 
 use super::items::Ask;
@@ -25,6 +25,7 @@ pub(super) struct FirstJoin {
     proof: Option<Key>,
     user: Option<Key>,
     at: u64,
+    class: Option<String>,
 }
 
 impl Model {
@@ -48,7 +49,7 @@ impl Model {
     }
 
     /// Numbers, if there is room for them.
-    fn give(&mut self, count: u32, room: &mut u64, wall: u64) -> Joined {
+    pub(super) fn give(&mut self, count: u32, room: &mut u64, wall: u64) -> Joined {
         if matches!(self.settings().mode, Mode::Drain | Mode::Closed) {
             return Joined::Refused(Refusal::Closed);
         }
@@ -68,6 +69,7 @@ impl Model {
             entered: 0,
             joined_ms: wall,
             terms: None,
+            class: None,
         }
     }
 
@@ -89,11 +91,13 @@ impl Model {
         {
             return already;
         }
-        let joined = self.give(1, room, wall);
-        if let (Joined::Given { first, joined_ms, .. }, Some(once)) = (joined, keyed.once) {
+        let joined = self.join_classed(keyed, room, wall);
+        if let (Joined::Given { first, joined_ms, class, .. }, Some(once)) = (joined, keyed.once) {
             let (Keyed { idempotency, proof, user, .. }, at) =
                 (keyed.clone(), self.counts.clock_ms);
-            let first = FirstJoin { number: first, joined_ms, idempotency, proof, user, at };
+            let got_it = class.is_some_and(|class| !matches!(class, Classed::Not(_)));
+            let class = keyed.class.clone().filter(|_| got_it);
+            let first = FirstJoin { number: first, joined_ms, idempotency, proof, user, at, class };
             self.devices.insert(once, first);
             self.requeued.remove(&once);
         }
@@ -127,12 +131,12 @@ impl Model {
         self.note("came for their number at the end", 1);
         let (epoch, standing, proven) =
             (self.counts.epoch, self.standing(number), keyed.user.is_none());
-        Some(Joined::Already { epoch, number, joined_ms, proven, standing })
+        Some(Joined::Already { epoch, number, joined_ms, proven, standing, class: None })
     }
 
     /// The join this one repeats, if its number can still do anything.
     fn known_join(&mut self, keyed: &Keyed, wall: u64) -> Option<Joined> {
-        let FirstJoin { number, joined_ms, idempotency, proof, user, .. } =
+        let FirstJoin { number, joined_ms, idempotency, proof, user, class, .. } =
             self.devices.get(&keyed.once?)?.clone();
         if matches!(
             self.standing(number),
@@ -151,7 +155,9 @@ impl Model {
         self.note("again as another user", u64::from(the_same_client && !proven));
         self.note("again as the same user", u64::from(proven && user.is_some()));
         let (epoch, standing) = (self.counts.epoch, self.standing(number));
-        Some(Joined::Already { epoch, number, joined_ms, proven, standing })
+        let class = class.and_then(|name| self.class_of(&name)).map(|(index, _)| index as u32);
+        self.note("one of a class joined again", u64::from(class.is_some()));
+        Some(Joined::Already { epoch, number, joined_ms, proven, standing, class })
     }
 
     /// Counts a join by its subjects, unless one of them has come too often. What a device's first join was is known from

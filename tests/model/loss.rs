@@ -52,6 +52,7 @@ impl Model {
         self.spent.clear();
         self.owed = 0;
         self.shadow = None;
+        self.saved = 0;
         self.period_began = clock_ms;
         if let Some(settling) = &mut self.settling {
             settling.taken = 0;
@@ -136,10 +137,20 @@ impl Model {
                 visitor.take(Where::Express { place, heard: clock });
             }
         }
+        for &(number, standpoint) in report.classes.iter().filter(|(number, _)| *number <= issued) {
+            let visitor = self.visitor(number);
+            if visitor.ordinary() {
+                let (place, rank) = (standpoint / 16, 9 - standpoint % 16);
+                visitor.take(Where::Classed { place, rank, heard: clock });
+                self.note("one of a class was brought back", 1);
+            }
+        }
         for &number in report.called.iter().filter(|number| **number <= issued) {
             let visitor = self.visitor(number);
-            if matches!(visitor.found, Where::Line | Where::Express { .. } | Where::Strayed { .. })
-            {
+            if !matches!(
+                visitor.found,
+                Where::Inside(_) | Where::Ended { .. } | Where::Called { .. }
+            ) {
                 visitor.take(Where::Called { at: clock, heard: clock });
             }
         }
@@ -207,7 +218,10 @@ impl Model {
             if visitor.live {
                 visitor.seen = turn;
             }
-            if let Where::Express { heard, .. } | Where::Called { heard, .. } = &mut visitor.found {
+            if let Where::Express { heard, .. }
+            | Where::Classed { heard, .. }
+            | Where::Called { heard, .. } = &mut visitor.found
+            {
                 *heard = clock;
             }
         }

@@ -8,6 +8,7 @@
 //! beside this one hold the steps: [`loss`] 2 and 4, [`offer`] 6, [`orders`] 11, [`items`] 8 and 9, [`duties`] 7 and
 //! 10, [`joins`] 11, [`turns`] 12 and 13.
 
+mod classes;
 mod duties;
 mod items;
 mod joins;
@@ -26,6 +27,7 @@ use anteroom::line::{
     Taken,
 };
 
+pub use classes::{Kind, Waiter};
 use joins::{Attempt, FirstJoin};
 use loss::Settling;
 use orders::Orders;
@@ -82,6 +84,9 @@ pub struct Model {
     credit: u64,
     owed: u64,
     next_batch_at: u64,
+    /// Thousandths of a turn that classes have saved.
+    saved: u64,
+    invites: BTreeMap<Key, classes::Invited>,
 
     /// Heartbeat periods so far, and when this one began.
     turn: u32,
@@ -206,7 +211,10 @@ impl Model {
         let heard = self.nodes.values().filter(|node| node.heard + HEARD_MS > swept_ms);
         let (nodes, backlog) = (heard.count() as u64, self.backlog);
         let shadow_waiting = self.shadow.as_ref().map_or(0, |shadow| shadow.waiting.len() as u64);
+        let classed = |visitor: &&Visitor| matches!(visitor.found, Where::Classed { .. });
+        let classed = self.visitors.iter().filter(classed).count() as u64;
         let counts = Counts { waiting, admitted, inside, shadow_waiting, ..self.counts };
+        let counts = Counts { classed, class_balance: self.saved, ..counts };
         Counts { nodes, swept_by, swept_ms, backlog, ..counts }
     }
 

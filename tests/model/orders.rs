@@ -95,6 +95,7 @@ impl Model {
             }
             Command::Set(changes) => self.set(changes),
             Command::Repair => return Commanded::Repaired(0),
+            Command::RevokeInvite(id) => self.revoke_invite(*id),
         }
         Commanded::Done
     }

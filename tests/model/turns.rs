@@ -1,9 +1,10 @@
 //! Steps 12 and 13: whose turn it is, and who comes in at once.
 
 use anteroom::line::{
-    Batch, Claimed, Commanded, Join, Joined, Keyed, Mode, Number, Pace, Reply, Standing,
+    Batch, Claimed, ClassOrder, Commanded, Join, Joined, Keyed, Mode, Number, Pace, Reply, Standing,
 };
 
+use super::classes::{Kind, Waiter};
 use super::{Model, Where};
 
 /// Whom a release by hand names.
@@ -12,7 +13,8 @@ const NAMED: usize = 1_000;
 impl Model {
     pub(super) fn release_by_pace(&mut self, steps: &mut usize, joins: &[Joined]) {
         let turns = self.pace_allows().min(self.seats_free());
-        let (count, ..) = self.release(turns, steps);
+        let bound = !matches!(self.settings().mode, Mode::Bypass | Mode::Shadow);
+        let (count, ..) = self.release(turns, bound, steps);
         self.backlog |= *steps == 0 && count < turns && self.tally().0 > 0;
         let paid = match self.settings().mode {
             Mode::Bypass => {
@@ -40,43 +42,36 @@ impl Model {
         let after = self.counts.released;
         let turns =
             if self.settings().mode == Mode::Closed { 0 } else { count.min(self.seats_free()) };
-        let (count, express, mut called) = self.release(turns, steps);
+        let (count, express, mut called) = self.release(turns, false, steps);
         called.truncate(NAMED);
         self.note("released by hand", count);
         self.note("called by hand", express);
         Commanded::Released { count, express, after, upto: self.counts.released, called }
     }
 
-    /// Gives so many turns, in the order of places; how many were given, to the head, and to whom.
-    fn release(&mut self, turns: u64, steps: &mut usize) -> (u64, u64, Vec<Number>) {
+    /// Gives so many turns, to whoever is next; how many were given, to the head, and to whom. `bound`: classes get their share.
+    fn release(&mut self, turns: u64, bound: bool, steps: &mut usize) -> (u64, u64, Vec<Number>) {
         if turns == 0 {
             return (0, 0, Vec::new());
         }
-        let mut waiting: Vec<(Number, bool, Number)> = Vec::new();
-        for visitor in &self.visitors {
-            match visitor.found {
-                Where::Express { place, .. } => waiting.push((place, false, visitor.number)),
-                _ if self.standing_of(visitor) == Standing::Waiting => {
-                    waiting.push((visitor.number, true, visitor.number));
-                }
-                _ => {}
-            }
-        }
-        waiting.sort();
-        let reached = within(steps, &waiting, turns);
+        let mut waiting = self.in_order(u64::MAX, bound);
+        let reached = self.within(steps, &waiting, turns, bound);
         self.note("the steps were too few", u64::from(reached < waiting.len().min(turns as usize)));
+        self.count_kinds(&waiting[..reached], bound);
         waiting.truncate(reached);
 
         let (before, clock) = (self.counts.released, self.counts.clock_ms);
         let mut express = 0;
-        for &(_, ordinary, number) in &waiting {
-            if ordinary {
+        for &(Waiter { number, kind }, saved) in &waiting {
+            self.saved = saved;
+            if kind == Kind::Ordinary {
                 self.counts.released = number;
                 continue;
             }
             express += 1;
-            if let Where::Express { heard, .. } = self.visitor(number).found {
-                self.visitor(number).found = Where::Called { at: clock, heard };
+            let visitor = self.visitor(number);
+            if let Where::Express { heard, .. } | Where::Classed { heard, .. } = visitor.found {
+                visitor.found = Where::Called { at: clock, heard };
             }
         }
         if self.counts.released > before {
@@ -84,7 +79,74 @@ impl Model {
         }
         let count = waiting.len() as u64;
         self.counts.turns += count;
-        (count, express, waiting.iter().map(|(_, _, number)| *number).collect())
+        (count, express, waiting.iter().map(|(waiter, _)| waiter.number).collect())
+    }
+
+    /// Which rules of classes these turns were given by.
+    fn count_kinds(&mut self, turns: &[(Waiter, u64)], bound: bool) {
+        let (mut classed, mut behind) = (0, 0);
+        let mut last = 0;
+        for (waiter, _) in turns {
+            match waiter.kind {
+                Kind::Classed { place, .. } => {
+                    classed += 1;
+                    behind += u64::from(place <= last);
+                }
+                Kind::Ordinary => last = waiter.number,
+                Kind::Late => {}
+            }
+        }
+        self.note("one of a class was called", classed);
+        self.note("one of a class had to share", if bound { behind } else { 0 });
+        let strict = self.settings().class_order == ClassOrder::Strict;
+        self.note("called in strict order", if strict { classed } else { 0 });
+    }
+
+    /// How many of those who wait get a turn. A step calls one of the head, or goes to the next ordinary visitor and takes
+    /// all whose numbers follow within as many as may go before one of a class does.
+    fn within(
+        &self,
+        steps: &mut usize,
+        waiting: &[(Waiter, u64)],
+        turns: u64,
+        bound: bool,
+    ) -> usize {
+        let strict = self.settings().class_order == ClassOrder::Strict;
+        let share = self.settings().class_share;
+        let (mut reached, mut left, mut saved) = (0, turns, self.saved);
+        while *steps > 0 {
+            let Some((first, _)) = waiting.get(reached).filter(|_| left > 0) else {
+                break;
+            };
+            let mut taken = 1;
+            if first.kind == Kind::Ordinary {
+                let class = waiting[reached..].iter().find_map(|(waiter, _)| match waiter.kind {
+                    Kind::Classed { place, rank } => Some((place, rank)),
+                    _ => None,
+                });
+                let (mut most, mut below) = (left, Number::MAX);
+                if let Some((place, rank)) = class {
+                    let ahead = place <= first.number || strict && rank > 0;
+                    if !ahead {
+                        below = place;
+                    } else if bound && share > 0 {
+                        // They wait for their share.
+                        most = most.min((1_000 - share - saved).div_ceil(share));
+                    }
+                }
+                let follows = |(other, _): &&(Waiter, u64)| {
+                    other.kind == Kind::Ordinary
+                        && other.number - first.number < most
+                        && other.number < below
+                };
+                taken = waiting[reached..].iter().take_while(follows).count();
+            }
+            reached += taken;
+            left -= taken as u64;
+            saved = waiting[reached - 1].1;
+            *steps -= 1;
+        }
+        reached
     }
 
     /// Claims that still waited when they were asked.
@@ -150,26 +212,4 @@ impl Model {
             }
         }
     }
-}
-
-/// How many of those who wait get a turn. A step calls one of the head, or goes to the next ordinary
-/// visitor and takes all whose numbers follow within as many as turns are left.
-fn within(steps: &mut usize, waiting: &[(Number, bool, Number)], turns: u64) -> usize {
-    let (mut reached, mut left) = (0, turns);
-    while *steps > 0 {
-        let Some(&(_, ordinary, first)) = waiting.get(reached).filter(|_| left > 0) else {
-            break;
-        };
-        let mut taken = 1;
-        if ordinary {
-            let follows = |(_, ordinary, number): &&(Number, bool, Number)| {
-                *ordinary && number - first < left
-            };
-            taken = waiting[reached..].iter().take_while(follows).count();
-        }
-        reached += taken;
-        left -= taken as u64;
-        *steps -= 1;
-    }
-    reached
 }

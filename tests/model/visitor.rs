@@ -28,6 +28,10 @@ pub enum Where {
     Express { place: Number, heard: u64 },
     /// Away from the head.
     Strayed { place: Number },
+    /// Of a class, waiting at a place of their own.
+    Classed { place: Number, rank: u64, heard: u64 },
+    /// Of a class, and away.
+    ClassedAway { place: Number, rank: u64 },
     /// Released from the head.
     Called { at: u64, heard: u64 },
     /// In a seat.
@@ -71,8 +75,8 @@ impl Model {
             Where::Ended { why: Ending::Completed, .. } => return Standing::Completed,
             Where::Ended { why, .. } => return Standing::Expired(Reason::Ended(why)),
             Where::Called { .. } => return Standing::Admitted,
-            Where::Express { .. } => return Standing::Waiting,
-            Where::Strayed { .. } => return Standing::Away,
+            Where::Express { .. } | Where::Classed { .. } => return Standing::Waiting,
+            Where::Strayed { .. } | Where::ClassedAway { .. } => return Standing::Away,
             Where::Line => {}
         }
         if visitor.number < self.base {

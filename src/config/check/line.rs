@@ -32,6 +32,9 @@ impl Check<'_> {
             written.as_ref().map_or(usual, |w| w.value)
         };
         let mut line = Settings {
+            classes: self.classes(room),
+            class_order: room.class_order.as_ref().map_or(usual.class_order, |order| order.value),
+            class_share: value(&room.class_share, usual.class_share),
             mode: room.mode.as_ref().map_or(usual.mode, |mode| mode.value),
             pace: self.pace(room),
             max_active: room.max_active.as_ref().map(|seats| seats.value),

@@ -77,7 +77,7 @@ impl Check<'_> {
             cookie_domain: self.cookie_domain(room, &guard),
             queued_status: self.queued_status(room),
             poll_max: Duration::from_millis(poll_max),
-            user_header: self.user_header(room, way_in),
+            user_header: self.header(room.user_header.as_ref(), way_in),
             single_use: room.single_use.as_ref().is_some_and(|single_use| single_use.value),
             bind: Bind {
                 device: room.bind.iter().any(|to| to.value == file::Binding::Device),
@@ -88,6 +88,8 @@ impl Check<'_> {
             guard,
             webhook_url: room.webhook_url.as_ref().map(|url| url.value.clone()),
             rollout: self.rollout(room),
+            class_header: self.header(room.class_header.as_ref(), way_in),
+            open_classes: open_classes(room),
         }
     }
 
@@ -298,8 +300,9 @@ impl Check<'_> {
         written.value.clone()
     }
 
-    fn user_header(&self, room: &file::Room, way_in: WayIn) -> Option<String> {
-        let written = room.user_header.as_ref()?;
+    /// A header that trusted proxies set.
+    fn header(&self, written: Option<&Written<String>>, way_in: WayIn) -> Option<String> {
+        let written = written?;
         if !way_in.proxies {
             let means = "it is believed from trusted_proxies only, and there are none. Name the proxy that sets it";
             self.report.warn(format!("{} is never read", written.said()), means);
@@ -312,4 +315,11 @@ impl Check<'_> {
             }
         }
     }
+}
+
+/// Classes that anyone may have.
+fn open_classes(room: &file::Room) -> Vec<String> {
+    let open =
+        room.classes.iter().filter(|class| class.open.as_ref().is_some_and(|open| open.value));
+    open.map(|class| class.name.clone()).collect()
 }

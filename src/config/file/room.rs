@@ -7,10 +7,10 @@ use crate::config::node::Node;
 use crate::config::reader::{Level, Reader};
 use crate::config::report::Written;
 use crate::gateway::settings::Cookies;
-use crate::line::{Mode, OnAbsence, Rate};
+use crate::line::{ClassOrder, Mode, OnAbsence, Rate};
 
 /// A room, an exception of it, its limits, its page.
-pub(super) static LEVELS: [&Level; 4] = [
+pub(super) static LEVELS: [&Level; 5] = [
     &Level {
         name: "[rooms.NAME]",
         keys: &[
@@ -49,16 +49,12 @@ pub(super) static LEVELS: [&Level; 4] = [
             "slots",
             "slot_grace",
             "roster",
-        ],
-        later: &[
-            "adaptive",
-            "class_header",
+            "classes",
             "class_order",
             "class_share",
-            "classes",
-            "rate_min",
-            "schedule",
+            "class_header",
         ],
+        later: &["adaptive", "rate_min", "schedule"],
         ..PLAIN
     },
     &Level {
@@ -86,6 +82,7 @@ pub(super) static LEVELS: [&Level; 4] = [
         keys: &["title", "message", "logo", "accent", "file"],
         ..PLAIN
     },
+    &Level { name: "a class of [rooms.NAME]", keys: &["skip", "rank", "open"], ..PLAIN },
 ];
 
 /// A room.
@@ -129,7 +126,35 @@ pub struct Room {
     pub slots: Option<Vec<Written<String>>>,
     pub slot_grace: Option<Written<u64>>,
     pub roster: Option<Written<bool>>,
+    pub classes: Vec<Class>,
+    pub class_order: Option<Written<ClassOrder>>,
+    pub class_share: Option<Written<u64>>,
+    pub class_header: Option<Written<String>>,
     pub spoiled: Spoiled,
+}
+
+/// Who skips what.
+#[derive(Debug, Default)]
+pub struct Class {
+    pub name: String,
+    /// `rooms.sale.classes.vip`.
+    pub path: String,
+    /// In thousandths.
+    pub skip: Option<Written<u64>>,
+    pub rank: Option<Written<u64>>,
+    pub open: Option<Written<bool>>,
+}
+
+impl Class {
+    fn read((name, class): (String, Reader<'_>)) -> Class {
+        Class {
+            name,
+            path: class.path().to_owned(),
+            skip: class.read("skip", Node::thousandths),
+            rank: class.count("rank"),
+            open: class.read("open", Node::flag),
+        }
+    }
 }
 
 /// How deep the bucket is.
@@ -216,7 +241,9 @@ impl Room {
             ),
             None => node.count().map(Burst::Turns),
         };
-        let [_, bypass, limits, page] = LEVELS;
+        const ORDERS: [(&str, ClassOrder); 2] =
+            [("skip", ClassOrder::Skip), ("strict", ClassOrder::Strict)];
+        let [_, bypass, limits, page, class] = LEVELS;
         Room {
             name,
             path: room.path().to_owned(),
@@ -255,6 +282,10 @@ impl Room {
             slots: room.texts("slots"),
             slot_grace: room.duration("slot_grace"),
             roster: room.read("roster", Node::flag),
+            classes: room.named("classes", class).into_iter().map(Class::read).collect(),
+            class_order: room.word("class_order", &ORDERS, &[]),
+            class_share: room.read("class_share", Node::thousandths),
+            class_header: room.text("class_header"),
             spoiled: room.into_spoiled(),
         }
     }

@@ -28,9 +28,10 @@ use crate::gateway::decide::Carried;
 use crate::gateway::entrance::proof_key;
 use crate::gateway::entrance::{Entrance, GENERAL, Identity};
 use crate::gateway::head::Client;
+use crate::gateway::invite::{self, is_granted};
 use crate::gateway::live::Live;
 use crate::gateway::settings::OnLoss;
-use crate::line::{Joined, Key, Keyed, Refusal, Standing, Subject};
+use crate::line::{Classed, Joined, Key, Keyed, Refusal, Standing, Subject};
 use crate::room::Proof;
 use crate::token::Scratch;
 
@@ -63,7 +64,9 @@ pub(super) async fn join(
         }
         _ => asker::only_room(live, request)?,
     };
-    let wish = Wish::read(&fields, request, strict)?;
+    let view = entrance.room.view();
+    let classes = view.settings().map_or(&[][..], |settings| &settings.classes);
+    let wish = Wish::read(&fields, request, strict, classes)?;
     // A trusted proxy knows better than an app who the user is.
     let user_header = entrance.settings.user_header.as_deref().filter(|_| client.vouched);
     let vouched = match user_header.map(str::to_ascii_lowercase) {
@@ -76,7 +79,7 @@ pub(super) async fn join(
         user_id: vouched.or_else(|| wish.user_id.map(str::to_owned)),
         ..Identity::default()
     };
-    let identity = entrance.bound(identity, entrance.agent(request));
+    let mut identity = entrance.bound(identity, entrance.agent(request));
     match shown(entrance, request, client, wish.device_id).await? {
         Proven::Place(shown) => {
             chronicle::reused(entrance, shown.proof, wish.device_id, began.elapsed());
@@ -92,7 +95,16 @@ pub(super) async fn join(
     if let Some(wait_ms) = arrival::instead(entrance) {
         return arrive(entrance, client, &wish, &identity, wait_ms);
     }
+    let wanted = Wanted::of(entrance, request, client, &wish);
+    if let Some(proven) = &wanted.proven {
+        identity.user_id = proven.user_id.clone().or(identity.user_id);
+        identity.class.clone_from(&proven.class);
+    }
     let keyed = keyed(entrance, client, &wish, identity.user_id.as_deref())?;
+    let keyed = match &wanted.proven {
+        Some(proven) => Some(proven.told(keyed)),
+        None => keyed,
+    };
     let Some(joined) = turn::joined(entrance, keyed, &identity).await? else {
         // Lost while they waited: they were counted when they came.
         return Err(match entrance.stance() {
@@ -101,13 +113,18 @@ pub(super) async fn join(
         });
     };
     match joined {
-        Joined::Given { epoch, first, joined_ms, terms, .. } => {
+        Joined::Given { epoch, first, joined_ms, terms, class, .. } => {
             let proof = Proof { epoch, number: first };
+            if !is_granted(class) {
+                identity.class.clear();
+                chronicle::not_classed(entrance, proof, class);
+            }
             let grant = terms.map(|terms| {
                 entrance.came(proof, &terms);
                 Grant::new(entrance, proof, &terms, &identity)
             });
-            let place = Reply { entrance, proof, joined_ms, grant: grant.as_ref() };
+            let class = (identity.class_name(), wanted.refused(class));
+            let place = Reply { entrance, proof, joined_ms, grant: grant.as_ref(), class };
             let ticket = entrance.ticket(proof, joined_ms, &identity);
             let (body, position) = place.body(Some(ticket.as_bytes()), None);
             chronicle::created(
@@ -123,12 +140,13 @@ pub(super) async fn join(
             }
             Ok(Response::json(200, body))
         }
-        Joined::Already { epoch, number, joined_ms, proven, standing } => {
+        Joined::Already { epoch, number, joined_ms, proven, standing, class } => {
             let proof = Proof { epoch, number };
             chronicle::reused(entrance, proof, wish.device_id, began.elapsed());
             if !proven {
                 return Ok(stranger(entrance, proof, standing));
             }
+            identity.class = entrance.class_at(class);
             let token = entrance.ticket(proof, joined_ms, &identity).into_bytes();
             again(entrance, Shown { token, proof, joined_ms, identity }).await
         }
@@ -210,6 +228,7 @@ async fn again(entrance: &Arc<Entrance>, shown: Shown) -> Result<Response, Respo
     let carried = Carried::Ticket { proof, joined_ms };
     let now_ms = entrance.room.now_ms();
     let view = entrance.room.view();
+    let class = identity.class_name().to_owned();
     let turn = match judge(carried, true, &view, now_ms, entrance.contact()) {
         Verdict::Waiting => Turn::Waiting,
         Verdict::Lost => {
@@ -230,7 +249,8 @@ async fn again(entrance: &Arc<Entrance>, shown: Shown) -> Result<Response, Respo
     let same = now_ms.saturating_sub(joined_ms) <= SAME_MS;
     let message = "this device is in the line already; here is its place";
     let conflict = (!same).then_some(message);
-    let place = Reply { entrance, proof, joined_ms, grant: grant.as_ref() };
+    let class = (class.as_str(), None);
+    let place = Reply { entrance, proof, joined_ms, grant: grant.as_ref(), class };
     let (body, _) = place.body(Some(&token), conflict);
     Ok(Response::json(if same { 200 } else { 409 }, body))
 }
@@ -260,6 +280,48 @@ struct Reply<'a> {
     proof: Proof,
     joined_ms: u64,
     grant: Option<&'a Grant>,
+    /// By its name; and if another one was asked for, which and why it is not that.
+    class: (&'a str, Option<(&'a str, &'static str)>),
+}
+
+/// The class that a join asks for, and what proves it.
+struct Wanted {
+    asked: Option<String>,
+    proven: Option<invite::Proven>,
+    /// What is wrong with the proof.
+    wrong: &'static str,
+}
+
+impl Wanted {
+    /// An invite counts before a proxy's word, and that before what anyone may have.
+    fn of(entrance: &Entrance, request: &Request, client: &Client, wish: &Wish<'_>) -> Wanted {
+        let invited = wish.invite.map(|token| entrance.invite(token));
+        let wrong = if matches!(invited, Some(None)) { "invite_invalid" } else { "not_proven" };
+        let is_open = |name: &&String| entrance.settings.open_classes.contains(name);
+        let open = wish.class.as_ref().filter(is_open).map(|name| invite::Proven {
+            class: name.clone(),
+            invite: None,
+            user_id: None,
+            once: None,
+        });
+        let proven = invited.flatten().or_else(|| entrance.vouched(request, client)).or(open);
+        let asked = match &proven {
+            Some(proven) => Some(proven.class.clone()),
+            None if wish.invite.is_some() && wish.class.is_none() => Some(GENERAL.to_owned()),
+            None => wish.class.clone(),
+        };
+        Wanted { asked, proven, wrong }
+    }
+
+    /// What was asked for and not given, and why.
+    fn refused(&self, classed: Option<Classed>) -> Option<(&str, &'static str)> {
+        let asked = self.asked.as_deref()?;
+        match classed {
+            None => Some((asked, self.wrong)),
+            Some(Classed::Not(why)) => Some((asked, invite::word(why))),
+            Some(Classed::Placed { .. } | Classed::Ordinary) => None,
+        }
+    }
 }
 
 impl Reply<'_> {
@@ -279,7 +341,12 @@ impl Reply<'_> {
         if let Some(message) = conflict {
             put_error(&mut json, "already_in_queue", message);
         }
-        json.text("class", GENERAL);
+        let (class, refused) = self.class;
+        json.text("class", class);
+        if let Some((asked, why)) = refused {
+            json.text("class_requested", asked);
+            json.text("class_reason", why);
+        }
         place.put(&mut json, &state);
         (json.end(), place.position(&state))
     }

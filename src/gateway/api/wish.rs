@@ -9,10 +9,11 @@ use super::error::bad;
 use super::fields::{Fields, id};
 use super::request::{Request, header};
 use crate::gateway::entrance::GENERAL;
+use crate::line::Class;
 
 /// The longest metadata: it goes into the log, line by line.
 const MAX_METADATA: usize = 1_024;
-/// Classes that may be asked for by name. Whoever asks without proof joins as general.
+/// Classes that may be asked for by name in any room. Whoever asks without proof joins as general.
 const CLASSES: [&str; 4] = [GENERAL, "normal", "presale", "partner"];
 /// And by level.
 const LEVELS: u64 = 4;
@@ -24,6 +25,10 @@ pub(super) struct Wish<'a> {
     pub(super) idempotency_key: Option<&'a str>,
     /// Back as JSON, for the log.
     pub(super) metadata: Option<String>,
+    /// The class that is asked for, by its name in this room; `None`: none in particular.
+    pub(super) class: Option<String>,
+    /// What is to prove it.
+    pub(super) invite: Option<&'a str>,
 }
 
 impl<'a> Wish<'a> {
@@ -32,6 +37,7 @@ impl<'a> Wish<'a> {
         fields: &'a Fields,
         request: &'a Request,
         strict: bool,
+        classes: &[Class],
     ) -> Result<Wish<'a>, Response> {
         let device_id = either(fields, request, "device_id", "x-device-id", "invalid_device_id")?;
         let user_id = either(fields, request, "user_id", "x-user-id", "invalid_user_id")?;
@@ -41,9 +47,10 @@ impl<'a> Wish<'a> {
             let message = "device_id is missing: name the device, or send an Idempotency-Key";
             return Err(bad("missing_device_id", message));
         }
-        check_class(fields.get("priority_bucket"))?;
+        let class = class(fields.get("priority_bucket"), classes)?;
         let metadata = metadata(fields.get("metadata"))?;
-        Ok(Wish { device_id, user_id, idempotency_key, metadata })
+        let invite = fields.text("invite", "invalid_invite")?;
+        Ok(Wish { device_id, user_id, idempotency_key, metadata, class, invite })
     }
 }
 
@@ -65,21 +72,31 @@ fn either<'a>(
     }
 }
 
-fn check_class(class: Option<&Value>) -> Result<(), Response> {
-    let known = match class {
-        None => true,
-        Some(Value::String(name)) => CLASSES.contains(&name.as_str()),
-        Some(Value::Number(level)) => level.as_u64().is_some_and(|level| level < LEVELS),
-        Some(_) => {
-            return Err(bad(
-                "invalid_priority_bucket",
-                "priority_bucket must be a name or a level from 0 to 3",
-            ));
+/// The class of this room that is asked for. A level counts the room's classes that skip anything or have a rank, from
+/// the least: 0 is nobody's in particular, and whoever asks for more levels than there are asks for the highest.
+fn class(asked: Option<&Value>, classes: &[Class]) -> Result<Option<String>, Response> {
+    let known = |name: &str| classes.iter().any(|class| class.name == name);
+    match asked {
+        None => Ok(None),
+        Some(Value::String(name)) if name == GENERAL => Ok(None),
+        Some(Value::String(name)) if known(name) || CLASSES.contains(&name.as_str()) => {
+            Ok(Some(name.clone()))
         }
-    };
-    match known {
-        true => Ok(()),
-        false => Err(bad("unknown_class", "priority_bucket names no class of this room")),
+        Some(Value::Number(level)) if level.as_u64().is_some_and(|level| level < LEVELS) => {
+            let level = level.as_u64().and_then(|level| usize::try_from(level).ok()).unwrap_or(0);
+            let mut ranked: Vec<&Class> =
+                classes.iter().filter(|class| class.skip > 0 || class.rank > 0).collect();
+            ranked.sort_by_key(|class| (class.skip, class.rank));
+            let nth = level.min(ranked.len()).checked_sub(1);
+            Ok(nth.map(|nth| ranked[nth].name.clone()))
+        }
+        Some(Value::String(_) | Value::Number(_)) => {
+            Err(bad("unknown_class", "priority_bucket names no class of this room"))
+        }
+        Some(_) => Err(bad(
+            "invalid_priority_bucket",
+            "priority_bucket must be a name or a level from 0 to 3",
+        )),
     }
 }
 

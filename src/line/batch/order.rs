@@ -54,6 +54,8 @@ pub enum Command {
     Extend(Number),
     /// Sends a number of the batch's epoch to the end of the line.
     Requeue(Number),
+    /// An invite is no longer good.
+    RevokeInvite(Key),
 }
 
 impl Command {

@@ -34,60 +34,76 @@ impl Bits {
 impl View {
     /// Those who wait and are here, from a position on, in their order: position and number. At most `limit`.
     pub fn queue(&self, from: u64, limit: usize) -> Vec<(u64, Number)> {
-        let (released, issued) = (self.counts.released, self.counts.issued);
         let from = from.max(1);
-        // The first place up to which so many stand.
-        let (mut low, mut high) = (released, issued);
-        if self.standing_upto(high) < from {
-            return Vec::new();
-        }
+        let (late, classes) = (&self.head.lists.waiting, &self.head.lists.classes);
+        let skipped = usize::try_from(from - 1).unwrap_or(usize::MAX);
+        let first = late.iter().map(|(_, number)| *number).skip(skipped);
+        let mut found: Vec<Number> = first.take(limit).collect();
+        // Of those behind the late returners, so many stand before the first that is asked for.
+        let before = (from - 1).saturating_sub(late.len() as u64);
+        let (mut low, mut high) = (0, classes.len());
         while low < high {
             let middle = low + (high - low) / 2;
-            match self.standing_upto(middle) < from {
+            match middle as u64 + self.ordinary_before(middle) < before {
                 true => low = middle + 1,
                 false => high = middle,
             }
         }
-        let start = low;
-        let head = &self.head.lists.waiting;
-        // At the frontier itself stand those of the head who are before everybody.
-        let before = start.checked_sub(1).filter(|_| start > released);
-        let mut position = before.map_or(0, |place| self.standing_upto(place));
-        let mut express = before.map_or(0, |place| head.partition_point(|(at, _)| *at <= place));
-        let mut nth = self.bits.live_upto(start.saturating_sub(1).max(released)) + 1;
-        let mut found = Vec::new();
+        let (mut classed, mut ordinary) = (low, before - low as u64);
+        let mut next = self.nth_ordinary(ordinary);
         while found.len() < limit {
-            let next = self.bits.nth(nth);
-            let number = match head.get(express) {
-                Some((place, number)) if *place <= next || next > issued => {
-                    express += 1;
-                    *number
+            let due = classed < classes.len()
+                && (next.is_none() || self.ordinary_before(classed) <= ordinary);
+            match (due, next) {
+                (true, _) => {
+                    found.push(classes[classed].1);
+                    classed += 1;
                 }
-                _ if next > issued => break,
-                _ => {
-                    nth += 1;
-                    if self.left.binary_search(&next).is_ok() {
-                        continue;
-                    }
-                    next
+                (false, Some(place)) => {
+                    found.push(place);
+                    ordinary += 1;
+                    next = self.ordinary_after(place);
                 }
-            };
-            position += 1;
-            if position >= from {
-                found.push((position, number));
+                (false, None) => break,
             }
         }
-        found
+        (from..).zip(found).collect()
     }
 
-    /// How many stand at or before a place that is not below the frontier.
-    fn standing_upto(&self, place: Number) -> u64 {
-        let released = self.counts.released;
-        let place = place.max(released);
-        let ordinary = self.bits.live_upto(place) - self.bits.live_upto(released);
-        let gone = |place| self.left.partition_point(|number| *number <= place) as u64;
-        let express = self.head.lists.waiting.partition_point(|(at, _)| *at <= place) as u64;
-        ordinary.saturating_sub(gone(place) - gone(released)) + express
+    /// The place of an ordinary visitor who is here, with so many before them.
+    fn nth_ordinary(&self, before: u64) -> Option<Number> {
+        let (mut low, mut high) = (self.counts.released, self.counts.issued);
+        if self.ordinary_upto(high) <= before {
+            return None;
+        }
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match self.ordinary_upto(middle) <= before {
+                true => low = middle + 1,
+                false => high = middle,
+            }
+        }
+        Some(low)
+    }
+
+    /// The next ordinary visitor who is here.
+    fn ordinary_after(&self, place: Number) -> Option<Number> {
+        let mut nth = self.bits.live_upto(place) + 1;
+        loop {
+            let next = self.bits.nth(nth);
+            if next > self.counts.issued {
+                return None;
+            }
+            if self.is_ordinary(next) {
+                return Some(next);
+            }
+            nth += 1;
+        }
+    }
+
+    /// Whether somebody who is here by the bits is.
+    fn is_ordinary(&self, place: Number) -> bool {
+        self.left.binary_search(&place).is_err() && self.taken.binary_search(&place).is_err()
     }
 
     /// The ordinary ones who are here in `after < place <= upto`, as far as this node knows: whom a release called. At most
@@ -95,7 +111,7 @@ impl View {
     pub fn here_between(&self, after: Number, upto: Number, limit: usize) -> Vec<Number> {
         let first = self.bits.live_upto(after) + 1;
         let places = (first..).map(|nth| self.bits.nth(nth));
-        let here = |place: &Number| self.left.binary_search(place).is_err();
+        let here = |place: &Number| self.is_ordinary(*place);
         places.take_while(|place| *place <= upto).filter(here).take(limit).collect()
     }
 

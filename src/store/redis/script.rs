@@ -38,6 +38,8 @@ macro_rules! script {
             "end do ",
             include_str!("../../../lua/lib/express.lua"),
             "end do ",
+            include_str!("../../../lua/lib/class.lua"),
+            "end do ",
             include_str!("../../../lua/lib/release.lua"),
             "end do ",
             include_str!("../../../lua/lib/shadow.lua"),
@@ -79,7 +81,7 @@ pub const FORGET: &str = "return redis.call('UNLINK', unpack(KEYS))";
 pub const LAYOUT: u32 = 4;
 
 /// The last parts of the names of a room's keys, in the order in which the script is given them.
-pub const KEYS: [&str; 34] = [
+pub const KEYS: [&str; 38] = [
     "state",
     "live",
     "used",
@@ -112,6 +114,10 @@ pub const KEYS: [&str; 34] = [
     "hung",
     "roster",
     "named",
+    "classes",
+    "classes_away",
+    "invites:0",
+    "invites:1",
     "tmp:0",
     "tmp:1",
 ];

@@ -170,6 +170,8 @@ fn room(name: &str) -> settings::Room {
         poll_max: Duration::from_secs(30),
         user_header: None,
         single_use: false,
+        class_header: None,
+        open_classes: Vec::new(),
         bind: Bind::default(),
         limits: Limits {
             requests_per_address: None,

@@ -9,9 +9,9 @@ use super::super::script::LAYOUT;
 use super::ending;
 use super::places;
 use crate::line::{
-    BitsUpdate, Claimed, Commanded, Counts, Done, Ending, ExpressUpdate, InForce, Joined, Letter,
-    Named, Number, Offered, Override, Overrides, PLACES_MAX, Reason, Refusal, Reply, RosterUpdate,
-    Standing, Subject, Taken, Terms, Update,
+    BitsUpdate, Claimed, Classed, Commanded, Counts, Done, Ending, ExpressUpdate, InForce, Joined,
+    Letter, Named, NotClassed, Number, Offered, Override, Overrides, PLACES_MAX, Reason, Refusal,
+    Reply, RosterUpdate, Standing, Subject, Taken, Terms, Update,
 };
 use crate::store::StoreError;
 
@@ -37,6 +37,8 @@ pub fn decode(value: Value) -> Result<Reply, StoreError> {
         overrides,
         letters,
         names,
+        classes,
+        classes_away,
     ] = &parts[..]
     else {
         return Err(wrong("parts"));
@@ -54,7 +56,7 @@ pub fn decode(value: Value) -> Result<Reply, StoreError> {
             .then(|| bits(bits_version, from, counts.issued, live, used))
             .transpose()?,
         express: (head_version > 0)
-            .then(|| self::express(head_version, express, strayed, called))
+            .then(|| self::express(head_version, [express, strayed, called, classes, classes_away]))
             .transpose()?,
         ended: endings(ended)?,
         settings: match serial {
@@ -190,6 +192,9 @@ fn counts(tape: &mut Tape) -> Result<Counts, StoreError> {
         letters: tape.next()?,
         letters_lost: tape.next()?,
         shadow_waiting: tape.next()?,
+        classed: tape.next()?,
+        class_overflow: tape.next()?,
+        class_balance: tape.next()?,
     })
 }
 
@@ -211,12 +216,8 @@ fn bits(
     Ok(BitsUpdate { version, from, upto, live, used })
 }
 
-fn express(
-    version: u64,
-    express: &[u8],
-    strayed: &[u8],
-    called: &[u8],
-) -> Result<ExpressUpdate, StoreError> {
+fn express(version: u64, lists: [&[u8]; 5]) -> Result<ExpressUpdate, StoreError> {
+    let [express, strayed, called, classes, classes_away] = lists;
     let by_place = |scored: Vec<(Number, u64)>| {
         scored.into_iter().map(|(number, place)| (place, number)).collect()
     };
@@ -225,7 +226,9 @@ fn express(
     called.sort_unstable();
     let waiting = by_place(scored(express, "express")?);
     let strayed = by_place(scored(strayed, "strayed")?);
-    Ok(ExpressUpdate { version, waiting, strayed, called })
+    let classes = by_place(scored(classes, "classes")?);
+    let classes_away = by_place(scored(classes_away, "classes away")?);
+    Ok(ExpressUpdate { version, waiting, strayed, called, classes, classes_away })
 }
 
 fn endings(bytes: &[u8]) -> Result<Vec<(u64, Number, Ending)>, StoreError> {
@@ -365,6 +368,7 @@ fn joined(tape: &mut Tape) -> Result<Joined, StoreError> {
                 true => Some(tape.terms()?),
                 false => None,
             },
+            class: classed(tape)?,
         },
         1 => Joined::Already {
             epoch: tape.next()?,
@@ -372,6 +376,10 @@ fn joined(tape: &mut Tape) -> Result<Joined, StoreError> {
             joined_ms: tape.next()?,
             proven: tape.next_bool()?,
             standing: standing(tape)?,
+            class: match tape.next_u32()? {
+                0 => None,
+                nth => Some(nth - 1),
+            },
         },
         2 => Joined::Refused(Refusal::Full),
         3 => Joined::Refused(Refusal::Closed),
@@ -379,6 +387,21 @@ fn joined(tape: &mut Tape) -> Result<Joined, StoreError> {
         5 => Joined::Refused(Refusal::NameTaken),
         _ => return Err(wrong("joined")),
     })
+}
+
+fn classed(tape: &mut Tape) -> Result<Option<Classed>, StoreError> {
+    let not = |why| Ok(Some(Classed::Not(why)));
+    match tape.next()? {
+        0 => Ok(None),
+        1 => Ok(Some(Classed::Placed { place: tape.next()?, rank: tape.next()? })),
+        2 => Ok(Some(Classed::Ordinary)),
+        3 => not(NotClassed::Unknown),
+        4 => not(NotClassed::Crowded),
+        5 => not(NotClassed::Spent),
+        6 => not(NotClassed::Revoked),
+        7 => not(NotClassed::Expired),
+        _ => Err(wrong("classed")),
+    }
 }
 
 fn standing(tape: &mut Tape) -> Result<Standing, StoreError> {

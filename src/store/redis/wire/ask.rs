@@ -10,8 +10,8 @@ use super::super::script::{self, LAYOUT};
 use super::code;
 use super::places::Places;
 use crate::line::{
-    BadBatch, Batch, Change, Command, EXACT, ISSUED_MAX, Join, Key, Keyed, MARKS_LISTED, MS_MAX,
-    Moment, Number, Offer, Order, Overrides, PLACES_MAX, Renewal, Report, folded,
+    BadBatch, Batch, Change, Command, EXACT, ISSUED_MAX, Invite, Join, Key, Keyed, MARKS_LISTED,
+    MS_MAX, Moment, Number, Offer, Order, Overrides, PLACES_MAX, Renewal, Report, folded,
 };
 
 /// What the script is called with.
@@ -74,7 +74,7 @@ pub fn encode(room: &str, batch: &Batch, moment: Option<Moment>) -> Result<Call,
     ];
     let pairs = |list: &[(Number, u64)]| list.iter().flat_map(|(a, b)| [*a, *b]).collect();
     let ended = report.map_or(&[][..], |report| &report.ended).iter();
-    let lists: [Vec<u64>; 16] = [
+    let lists: [Vec<u64>; 17] = [
         others,
         batch.present.clone(),
         batch.leaves.clone(),
@@ -91,6 +91,7 @@ pub fn encode(room: &str, batch: &Batch, moment: Option<Moment>) -> Result<Call,
         batch.sent.clone(),
         batch.figures.clone(),
         batch.hangups.clone(),
+        pairs(report.map_or(&[], |report| &report.classes)),
     ];
     let joins = batch.joins.iter().map(|join| match join {
         Join::Plain(count) => i64::from(*count),
@@ -144,6 +145,7 @@ fn command(order: &Order) -> [u64; 2] {
         Command::Complete(number) => [8, *number],
         Command::Extend(number) => [9, *number],
         Command::Requeue(number) => [10, *number],
+        Command::RevokeInvite(_) => [11, 0],
     }
 }
 
@@ -160,6 +162,8 @@ struct Slip<'a> {
     /// As it is written: Lua may not be able to hold it.
     #[serde(skip_serializing_if = "Option::is_none")]
     number: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    invite: Option<String>,
 }
 
 fn slips(orders: &[Order]) -> Vec<u8> {
@@ -177,6 +181,10 @@ fn slip(order: &Order) -> Slip<'_> {
             _ => Vec::new(),
         },
         number: order.command.number().map(|number| number.to_string()),
+        invite: match order.command {
+            Command::RevokeInvite(id) => Some(hex(id)),
+            _ => None,
+        },
     }
 }
 
@@ -225,12 +233,22 @@ fn offer(offer: &Offer) -> Vec<u8> {
 }
 
 fn keyed(join: &Join) -> Vec<u8> {
-    let Join::Keyed(Keyed { once, idempotency, proof, address, device, user, .. }) = join else {
-        return Vec::new();
-    };
+    let Join::Keyed(keyed) = join else { return Vec::new() };
+    let Keyed { once, idempotency, proof, address, device, user, class, invite, .. } = keyed;
     let keys: [&Option<Key>; 6] = [once, idempotency, address, device, user, proof];
     let flag = |(nth, key): (usize, &&Option<Key>)| u8::from(key.is_some()) << nth;
-    let mut bytes = vec![keys.iter().enumerate().map(flag).sum()];
+    let flags: u8 = keys.iter().enumerate().map(flag).sum();
+    let others = u8::from(class.is_some()) << 6 | u8::from(invite.is_some()) << 7;
+    let mut bytes = vec![flags | others];
     keys.into_iter().flatten().for_each(|key| bytes.extend(key));
+    if let Some(name) = class {
+        bytes.push(u8::try_from(name.len()).unwrap_or(u8::MAX)); // at most 64, by the batch's check
+        bytes.extend(name.as_bytes());
+    }
+    if let Some(Invite { id, uses, until_ms }) = invite {
+        bytes.extend(id);
+        bytes.extend(uses.to_be_bytes());
+        bytes.extend(&until_ms.to_be_bytes()[2..]);
+    }
     bytes
 }

@@ -6,7 +6,9 @@ use redis::Value;
 use serde::de::DeserializeOwned;
 
 use super::answer::{newer_layout, wrong};
-use crate::line::{Broken, Entry, Found, Heard, MAX_FOUND, Minute, Number, Question, Terms};
+use crate::line::{
+    Broken, Entry, Found, Heard, InviteFound, MAX_FOUND, Minute, Number, Question, Terms,
+};
 use crate::store::StoreError;
 
 /// A question's arguments.
@@ -17,6 +19,7 @@ pub fn ask_for(question: Question) -> Vec<Vec<u8>> {
         Question::Inside { skip, limit } => ("inside", skip as u64, limit.min(MAX_FOUND)),
         Question::Nodes => ("nodes", 0, 0),
         Question::Health => ("health", 0, 0),
+        Question::Invites => ("invites", 0, 0),
     };
     vec![word.into(), first.to_string().into(), second.to_string().into()]
 }
@@ -66,6 +69,18 @@ pub fn found(question: Question, value: Value) -> Result<Found, StoreError> {
             Found::Health(
                 broken.into_iter().map(|(number, what)| Broken { number, what }).collect(),
             )
+        }
+        Question::Invites => {
+            let invites: Vec<(String, u64, u64, u64, bool, String)> = read(&bytes, "invites")?;
+            let invite = |(id, used, uses, until_ms, revoked, class): (String, _, _, _, _, _)| {
+                let id = u128::from_str_radix(&id, 16).map_err(|_| wrong("invites"))?;
+                Ok(InviteFound { id: id.to_be_bytes(), used, uses, until_ms, revoked, class })
+            };
+            let mut invites: Vec<InviteFound> =
+                invites.into_iter().map(invite).collect::<Result<_, StoreError>>()?;
+            invites.sort_by_key(|found| found.id);
+            invites.truncate(MAX_FOUND);
+            Found::Invites(invites)
         }
     })
 }
