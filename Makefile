@@ -15,7 +15,7 @@ PYTHON_READY := $(TOOLS)/venv/pyjwt-$(PYJWT)-prometheus-client-$(PROMETHEUS_CLIE
 NODE_READY := $(TOOLS)/node_modules/.jose-$(JOSE)-axe-$(AXE)
 VALKEY_READY := $(TOOLS)/valkey-$(VALKEY)/redis-server
 
-.PHONY: help demo test test-valkey origins format lint docs build-tools tools screenshots bench bench-gateway bench-redis
+.PHONY: help demo test test-valkey origins format lint docs build-tools tools screenshots bench bench-gateway bench-redis bench-adaptive
 
 help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 15
@@ -90,3 +90,6 @@ bench-gateway: build-tools ## measure the gateway beside nginx, HAProxy and bare
 
 bench-redis: build-tools redis-tools ## measure lines in Redis beside the usual structure for one; ONLY="memory kinds" for parts
 	cargo bench --bench redis -- $(ONLY)
+
+bench-adaptive: build-tools ## measure a rate that follows its origin beside the best fixed one, in two and a half minutes
+	cargo bench --bench adaptive

@@ -60,6 +60,7 @@ end
 -- What the batch says about numbers. Of another epoch, they are stale.
 local function hear(answers)
   history.add(batch.figures)
+  adaptive.weigh(batch.figures)
   letters.forget(batch.sent)
   local stale = batch.epoch ~= line.epoch
   local function list(items, width, code, answer)
@@ -127,6 +128,7 @@ local function go_on(elapsed_ms, fresh, answers)
   spend.forget()
   session.expire()
   slots.leave()
+  adaptive.adapt()
   release.refill(elapsed_ms)
   heal.forget_missing()
   local epoch, steps = line.epoch, budget.next()

@@ -191,8 +191,9 @@ impl Room {
     }
 
     /// What this node counted, for the line's history: see [`FIGURES`](crate::line::FIGURES).
-    pub fn count(&self, figures: &[u64]) {
-        self.desk().count(figures);
+    /// `soon`: the line waits for them.
+    pub fn count(&self, figures: &[u64], soon: bool) {
+        self.desk().count(figures, soon);
     }
 
     /// Other settings, with the next exchange.

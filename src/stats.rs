@@ -6,6 +6,7 @@
 
 mod ghosts;
 mod promises;
+mod verdicts;
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,16 +16,22 @@ use std::time::Duration;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::{Instant, sleep};
 
-use crate::line::{ANSWERS, Counts, ERRORS, FIGURES, GHOSTS, LATENCIES, ORIGIN, Terms, WAITS};
+use crate::line::{
+    ANSWERS, Counts, ERRORS, FIGURES, GHOSTS, LATENCIES, ORIGIN, SLOW, Terms, WAITS,
+};
 use crate::metrics::{self, Metrics};
 use crate::room::{News, Proof, Room};
 use ghosts::Ghosts;
 use promises::Promises;
+pub use verdicts::UnderWay;
+use verdicts::Verdicts;
 
 /// Between two samples; an hour of them is 20 KB a room.
 const SAMPLE: Duration = Duration::from_secs(10);
 /// Between two reports of what was counted.
 const TELL: Duration = Duration::from_secs(1);
+/// The same in a room whose rate follows the origin.
+const TELL_SOON: Duration = Duration::from_millis(500);
 const HOUR: Duration = Duration::from_secs(3_600);
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -47,6 +54,7 @@ pub struct Stats {
     figures: Box<[AtomicU64]>,
     promises: Mutex<Promises>,
     ghosts: Mutex<Ghosts>,
+    verdicts: Verdicts,
 }
 
 #[derive(Default)]
@@ -95,6 +103,7 @@ impl Stats {
             figures: (0..FIGURES).map(|_| AtomicU64::new(0)).collect(),
             promises: Mutex::default(),
             ghosts: Mutex::default(),
+            verdicts: Verdicts::default(),
         }
     }
 
@@ -195,11 +204,15 @@ impl Stats {
                 self.sample(*room.view().counts());
                 sampled = Some(Instant::now());
             }
+            let adaptive = room.view().settings().and_then(|settings| settings.adaptive);
+            let target_ms = adaptive.map_or(0, |adaptive| adaptive.target_ms);
+            let overdue = self.verdicts.overdue(target_ms);
+            self.figures[SLOW].fetch_add(overdue, Ordering::Relaxed);
             let figures = self.take_figures();
             if !figures.is_empty() {
-                room.count(&figures);
+                room.count(&figures, adaptive.is_some());
             }
-            sleep(TELL).await;
+            sleep(if adaptive.is_some() { TELL_SOON } else { TELL }).await;
         }
     }
 

@@ -10,6 +10,10 @@ local NO_RATE = 9007199254740991
 
 -- Turns in a thousand seconds, as far as a pace says.
 local function rate()
+  local slowed = adaptive.slowed()
+  if slowed then
+    return slowed
+  end
   local pace = config and config.pace
   if not pace then
     return NO_RATE

@@ -30,6 +30,7 @@
 --   orders    what operators ordered                          overrides, audit, asked:0, asked:1
 --   letters   what somebody is to be told                     letters, due
 --   history   the past, minute by minute                      history
+--   adaptive  a rate that follows the origin
 --   reply     what the node is told                           nodes, answers
 
 local call = redis.call
@@ -38,7 +39,7 @@ local floor, min, max = math.floor, math.min, math.max
 local number, bits, scores, aging, state, settings, batch = {}, {}, {}, {}, {}, {}, {}
 local seats, session, spend, express, release, sweep = {}, {}, {}, {}, {}, {}
 local claim, join, heal, reply, budget = {}, {}, {}, {}, {}
-local orders, letters, history, shadow, class = {}, {}, {}, {}, {}
+local orders, letters, history, shadow, class, adaptive = {}, {}, {}, {}, {}, {}
 local slots, roster = {}, {}
 
 -- The keys of a room, in the order of KEYS.

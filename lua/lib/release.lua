@@ -61,15 +61,26 @@ function release.owe(turns)
   end
 end
 
+-- Credits of a bucket that is full: of one that is slowed, a second of it, rounded up.
+local function full()
+  local pace, slowed = config.pace, adaptive.slowed()
+  local second = slowed and max(math.ceil(slowed / 1000), 1) or pace.depth
+  return min(pace.depth, second) * pace.cost
+end
+
 function release.refill(elapsed_ms)
   local pace = config.pace
   if not pace then
     return
   end
   if pace.count then
+    local slowed = adaptive.slowed()
+    if slowed then
+      line.credit = min(line.credit, full())
+    end
     -- A bucket that was full when the last exchange ended held nobody up, and gains nothing.
-    if line.credit < pace.depth * pace.cost then
-      local fresh = pace.count * elapsed_ms
+    if line.credit < full() then
+      local fresh = slowed and adaptive.credits(slowed, pace.cost, elapsed_ms) or pace.count * elapsed_ms
       local back = min(line.owed, floor(fresh / 2))
       line.owed, line.credit = line.owed - back, line.credit + fresh + back
     end
@@ -102,7 +113,10 @@ function release.affordable()
   if not pace then
     return math.huge
   end
-  return pace.count == 0 and 0 or number.div(line.credit, pace.cost)
+  if pace.count == 0 or pace.count and adaptive.slowed() == 0 then
+    return 0
+  end
+  return number.div(line.credit, pace.cost)
 end
 
 -- Turns that may be given now.
@@ -220,8 +234,8 @@ function release.by_pace(arrived, elapsed_ms)
   end
   if pace then
     line.credit = line.credit - paid * pace.cost
-    if pace.count and line.credit >= pace.depth * pace.cost then
-      line.owed, line.credit = 0, pace.depth * pace.cost
+    if pace.count and line.credit >= full() then
+      line.owed, line.credit = 0, full()
     end
   end
   if steps == 0 and count < wanted and line.waiting > 0 then

@@ -9,7 +9,8 @@
 --       last_entry_ms, nodes, swept_by in six, six and four bytes, swept_ms, backlog, letters, letters_lost, shadow_waiting,
 --       classed, class_overflow, class_balance; then
 --       bits version, from, head version, serial of the settings and version of the roster: 0 for what is not newer than
---       the node has
+--       the node has;
+--       last whether the rate follows the origin, turns in 1,000 s, why (src/line/adaptive.rs), p95_ms, thousandths slow, errors
 --   [2] msgpack: { what became of the offer, { whole numbers } }; the numbers are, for leaves, ends, renewals,
 --       returns, vouched, claims, commands, joins and spends, how many there are and then each, see below
 --   [3] endings after the last one the node has: number and 8 x serial + why
@@ -215,6 +216,9 @@ function reply.reply(taken, left_ms, answers, last)
   }
   for _, version in ipairs(update(told)) do
     head[#head + 1] = version
+  end
+  for _, figure in ipairs(adaptive.told()) do
+    head[#head + 1] = figure
   end
   told[1] = cmsgpack.pack(head)
   return told

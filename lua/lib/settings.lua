@@ -4,12 +4,13 @@
 -- range. Touches no key.
 
 -- The defaults, for a line that has no settings yet and must know how long a pass may last.
-settings.DEFAULT = [[{"mode":"auto","pace":null,"max_active":null,"max_waiting":100000,"claim_window_ms":120000,"session_idle_ms":300000,"session_max_ms":1800000,"session_first_ms":30000,"heartbeat_timeout_ms":150000,"on_absence":"keep","ticket_max_ms":86400000,"join_limits":[],"webhooks":false,"slots":[],"slot_grace_ms":10000,"roster":false,"classes":[],"class_order":"skip","class_share":1000}]]
+settings.DEFAULT = [[{"mode":"auto","pace":null,"max_active":null,"max_waiting":100000,"claim_window_ms":120000,"session_idle_ms":300000,"session_max_ms":1800000,"session_first_ms":30000,"heartbeat_timeout_ms":150000,"on_absence":"keep","ticket_max_ms":86400000,"join_limits":[],"webhooks":false,"slots":[],"slot_grace_ms":10000,"roster":false,"classes":[],"class_order":"skip","class_share":1000,"adaptive":null}]]
 
 -- What operators may set otherwise.
 local OF_THE_LINE = {
   mode = true, pace = true, max_active = true, max_waiting = true, claim_window_ms = true,
   session_idle_ms = true, session_max_ms = true, heartbeat_timeout_ms = true, webhooks = true,
+  adaptive = true,
 }
 
 -- How fast visitors are released: { cost, depth, … }; nil leaves only the seats as a limit.
@@ -36,6 +37,21 @@ local function pace(given)
   }
 end
 
+-- Turns in 1,000 s, between one and a million a second.
+local function per_1000s(count, per_ms)
+  return min(max(number.div(count * 1000000, per_ms), 1), 1000000000)
+end
+
+-- How the rate follows the origin, with its bounds; nil if it does not.
+local function steered(given, limits)
+  if not (given and limits and limits.count and limits.count > 0) then
+    return nil
+  end
+  given.high = per_1000s(limits.count, limits.cost)
+  given.low = min(per_1000s(given.min.count, given.min.per_ms), given.high)
+  return given
+end
+
 -- Settings as JSON, with what operators have set instead: name -> { value as JSON, … }. What is not of the line is
 -- left to others.
 function settings.read(text, overrides)
@@ -46,7 +62,7 @@ function settings.read(text, overrides)
     end
   end
   if overrides and overrides.boost then
-    read.pace = cjson.decode(overrides.boost[1])
+    read.pace, read.adaptive = cjson.decode(overrides.boost[1]), nil
   end
   for name, value in pairs(read) do
     if value == cjson.null then
@@ -60,6 +76,7 @@ function settings.read(text, overrides)
     read.seats = min(read.max_active or #read.slots, #read.slots)
   end
   read.pace = pace(read.pace)
+  read.steered = steered(read.adaptive, read.pace)
   read.claim_window_ms = read.pace and read.pace.window_ms or read.claim_window_ms
   local idle, most = read.session_idle_ms, read.session_max_ms
   read.session_ms = idle and most and min(idle, most) or idle or most or 0

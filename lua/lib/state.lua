@@ -30,7 +30,7 @@ local NUMBERS = {
   'names', 'roster_version', 'roster_changed', 'roster_published_ms',
   'class_strict', 'class_balance', 'class_overflow', 'invites_young', 'invites_since_ms',
 }
-local TEXTS = { 'version', 'settings', 'swept_by', 'figures' } -- 20 digits; JSON; a node; packed
+local TEXTS = { 'version', 'settings', 'swept_by', 'figures', 'control' } -- 20 digits; JSON; a node; packed twice
 
 local FIELDS, before = {}, {}
 for _, field in ipairs(NUMBERS) do
@@ -97,6 +97,7 @@ function state.save()
   aging.flush(line.asked)
   aging.flush(line.invites)
   seats.flush()
+  adaptive.flush()
   local args = {}
   for _, field in ipairs(FIELDS) do
     local value = line[field]

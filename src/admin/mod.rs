@@ -26,6 +26,7 @@
 //! - `dashboard`: the files of the page that makes them. `router`: which is where. `document`: what is said of them to programs.
 
 mod access;
+mod adaptive;
 mod audit;
 mod change;
 mod classic;

@@ -10,6 +10,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::access::{By, Look};
+use super::adaptive::Adaptive;
 use super::input::InRoom;
 use super::number::Figure;
 use super::refusal::Refusal;
@@ -103,6 +104,8 @@ pub(super) struct Room {
     view_age_seconds: Option<Figure>,
     /// The store's time.
     server_time: String,
+    /// The rate in force and why, where it follows the origin; null: it does not, or is boosted.
+    adaptive: Option<Adaptive>,
 }
 
 /// What is set instead of the file's.
@@ -212,6 +215,7 @@ impl Room {
             store: store(entrance),
             view_age_seconds: room.heard_ago().map(|ago| Figure(ago.as_secs_f64())),
             server_time: clock::moment(room.now_ms()),
+            adaptive: Adaptive::of(&view),
         }
     }
 }

@@ -77,6 +77,7 @@ fn room(entrance: &Entrance) -> RoomFigures {
         store_up: !entrance.room.is_away(),
         view_age: entrance.room.heard_ago().map(|ago| ago.as_secs_f64()),
         store_bytes: store_bytes(counts),
+        adapted: counts.adapted,
     }
 }
 

@@ -28,6 +28,7 @@ use crate::line::{Claimed, Done, Ending, Terms};
 use crate::metrics::{Failed, Outcome};
 use crate::page::Page;
 use crate::room::{Busy, Proof};
+use crate::stats::UnderWay;
 use crate::token::Pass;
 
 static FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
@@ -57,9 +58,26 @@ pub struct Forward {
     pub answered: (u16, u64),
 }
 
+/// A question to the origin.
+pub struct Asked {
+    began: Instant,
+    /// Where a room follows the answers.
+    under_way: Option<UnderWay>,
+}
+
 impl Forward {
+    /// The origin is asked from now on.
+    pub fn ask(&self) -> Asked {
+        let under_way = |admission: &Admission| UnderWay::new(&admission.entrance.stats);
+        Asked { began: Instant::now(), under_way: self.admission.as_ref().map(under_way) }
+    }
+
     /// The origin answered: told to whoever counts, and to the room's history.
-    pub fn origin_answered(&self, status: u16, took: Duration) {
+    pub fn origin_answered(&self, status: u16, asked: Asked) {
+        let took = asked.began.elapsed();
+        if let Some(under_way) = asked.under_way {
+            under_way.answered();
+        }
         self.origin.meter.answered(status, took);
         if let Some(admission) = &self.admission {
             admission.entrance.stats.origin_answered(status, took);

@@ -6,7 +6,7 @@
 use std::any::Any;
 use std::io;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use async_trait::async_trait;
@@ -26,7 +26,7 @@ use super::answer::{Response, with_date};
 use super::api::{self, Streams};
 use super::asking::Outcome;
 use super::chaperone::{Progress, Watch, accompany, hurry};
-use super::forward::{Forward, Order, TOO_LARGE};
+use super::forward::{Asked, Forward, Order, TOO_LARGE};
 use super::front::{REJOIN, Verdict, rejoin};
 use super::head::{Client, Head, Peer};
 use super::http1::{self, Refused};
@@ -77,7 +77,7 @@ pub struct Ctx {
     /// Of a request that is to become something else.
     agreed: Option<Agreed>,
     /// When a server was last chosen, until it answers.
-    asked: Option<Instant>,
+    asked: Option<Asked>,
     body_bytes: u64,
     /// Of the response's body, so far.
     parts: u64,
@@ -272,7 +272,7 @@ impl ProxyHttp for Proxy {
 
     async fn upstream_peer(&self, session: &mut Session, ctx: &mut Ctx) -> Result<Box<HttpPeer>> {
         ctx.tries += 1;
-        ctx.asked = Some(Instant::now());
+        ctx.asked = ctx.forward().map(|forward| forward.ask());
         let upgrades = session.is_upgrade_req();
         let agreed = upgrades.then(|| ctx.agreed.get_or_insert_default().clone());
         let peer = ctx.forward().and_then(|forward| match agreed {
@@ -317,7 +317,7 @@ impl ProxyHttp for Proxy {
         }
         let asked = ctx.asked.take();
         if let (Some(asked), Some(forward)) = (asked, ctx.forward()) {
-            forward.origin_answered(status, asked.elapsed());
+            forward.origin_answered(status, asked);
         }
         let order = Order::of(response);
         let renewal = ctx.renewal.take();

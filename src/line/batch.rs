@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 pub use order::*;
 
+use super::adaptive::Adapted;
 use super::history::FIGURES;
 use super::orders::Overrides;
 use super::roster::is_name;
@@ -625,6 +626,9 @@ pub struct Counts {
     /// Thousandths of a turn that class visitors have saved by `class_share`.
     #[serde(default)]
     pub class_balance: u64,
+    /// The rate in force and its reasons, where it follows the origin.
+    #[serde(default)]
+    pub adapted: Option<Adapted>,
 }
 
 /// A batch that can't be applied at all. The line is untouched.

@@ -31,11 +31,11 @@ pub(super) fn eta(position: u64, counts: &Counts, settings: Option<&Settings>) -
         let seconds = span_ms.min(age_ms).max(1_000) as f64 / 1_000.0;
         (turns >= FEW).then(|| (turns / seconds, 1.64 / turns.sqrt()))
     };
-    let recent = measured(counts.turns_1m, 60_000);
+    let recent = measured(counts.turns_1m, 60_000).map(|found| in_force(found, counts));
     let long = measured(counts.turns_10m, 600_000);
     let (low, likely, high) = match (recent, long) {
         (None, None) => {
-            let rate = set_rate(settings);
+            let rate = set_rate(settings, counts);
             (rate / 1.5, rate, rate * 1.5)
         }
         (recent, long) => {
@@ -58,8 +58,17 @@ pub(super) fn eta(position: u64, counts: &Counts, settings: Option<&Settings>) -
     }
 }
 
-/// Turns a second by the settings alone.
-fn set_rate(settings: Option<&Settings>) -> f64 {
+/// What was measured, or what is in force where that follows the origin and is less: it fell since.
+fn in_force((rate, error): (f64, f64), counts: &Counts) -> (f64, f64) {
+    let adapted = counts.adapted.filter(|adapted| adapted.rate > 0);
+    (adapted.map_or(rate, |adapted| rate.min(adapted.rate as f64 / 1_000.0)), error)
+}
+
+/// Turns a second by the settings alone, or as the origin's health allows.
+fn set_rate(settings: Option<&Settings>, counts: &Counts) -> f64 {
+    if let Some(adapted) = counts.adapted.filter(|adapted| adapted.rate > 0) {
+        return adapted.rate as f64 / 1_000.0;
+    }
     let rate = match settings.and_then(|settings| settings.pace) {
         Some(Pace::Rate { rate, .. }) => rate.count as f64 * 1_000.0 / rate.per_ms as f64,
         Some(Pace::Batch { batch, interval_ms, .. }) => batch as f64 * 1_000.0 / interval_ms as f64,

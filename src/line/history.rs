@@ -15,8 +15,8 @@ use super::state::Line;
 /// Minutes that are kept: a day, and an hour of it twice.
 pub const MINUTES: u64 = 1_500;
 /// Numbers a node counts: `waits` of those who entered and `origin` times by [`Buckets`], then origin answers and errors among
-/// them, and whoever entered without waiting and never came back.
-pub const FIGURES: usize = WAITS.count + LATENCIES.count + 3;
+/// them, whoever entered without waiting and never came back, and in a room whose rate follows the origin, requests by their verdict.
+pub const FIGURES: usize = WAITS.count + LATENCIES.count + 5;
 /// Where each kind begins.
 pub const ORIGIN: usize = WAITS.count;
 /// Answers of the origin.
@@ -25,6 +25,10 @@ pub const ANSWERS: usize = WAITS.count + LATENCIES.count;
 pub const ERRORS: usize = ANSWERS + 1;
 /// Entered without having waited, and not seen again.
 pub const GHOSTS: usize = ANSWERS + 2;
+/// Requests answered within the target.
+pub const FAST: usize = ANSWERS + 3;
+/// Requests that were not, counted as soon as that is certain.
+pub const SLOW: usize = ANSWERS + 4;
 
 /// A room whose pace nobody has set.
 pub const NO_RATE: u64 = EXACT - 1;
@@ -113,7 +117,7 @@ pub struct Minute {
     pub no_shows: u64,
     /// Gone by silence.
     pub dropped: u64,
-    /// Turns in a thousand seconds, as it was set; [`NO_RATE`]: no such limit.
+    /// Turns in a thousand seconds, as it was set, or as it followed the origin; [`NO_RATE`]: no such limit.
     pub rate: u64,
     /// What nodes counted, see [`FIGURES`]; empty: nothing.
     pub figures: Vec<u64>,
@@ -163,7 +167,7 @@ impl Line {
             completed: self.totals.completed,
             no_shows: self.totals.no_shows,
             dropped: self.totals.dropped,
-            rate: self.settings().rate_per_1000s(),
+            rate: self.slowed().unwrap_or(self.settings().rate_per_1000s()),
             figures,
             shadow,
         }

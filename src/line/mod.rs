@@ -133,6 +133,9 @@
 //!    - *(5)* seats whose time is over, in the order of (time, number): ended as Capped if max is
 //!      reached, else Idle. If the pass is still good by the wall clock (it ran back), the seat is kept
 //!      for as long. Then, in the same steps, seats whose visitors hung up, in that order, are ended as Left.
+//!    - the *rate*, where it follows the origin: the window that is over is judged (`adaptive` has the law). The rate in force lies between
+//!      the floor and the rate that was set, or is 0 after a collapse; the bucket is no deeper than a second of it, rounded up. Fractions of a credit
+//!      are kept in millionths. A boost, a batch pace and a rate of 0 go before it.
 //!    - *refill*: the bucket gains what the clock's advance is worth, and of what is owed at most half as much
 //!      again; a batch's, when its interval is over, starts anew with what is owed, at most half a batch, on top.
 //!      What is owed is forgiven, and credit cut to the depth, when an exchange ends with the bucket full
@@ -191,6 +194,7 @@
 //! spent in the part that is lost can be spent once more, and so can an invite; one that was revoked in it is to be revoked again.
 //! Somebody of a class of whom no node knows stands in the ordinary line, at their number. Nor the book, the past and letters: a store that keeps its memory has them.
 
+mod adaptive;
 mod aging;
 mod batch;
 pub(crate) mod bits;
@@ -220,6 +224,7 @@ mod state;
 mod sweep;
 mod view;
 
+pub use adaptive::{Adapted, Why};
 pub use batch::*;
 pub use budget::MAX_STEPS;
 pub use check::Broken;
@@ -227,7 +232,8 @@ pub use class::InviteFound;
 pub use estimate::Eta;
 pub use find::{Found, Heard, MAX_FOUND, Question};
 pub use history::{
-    ANSWERS, Buckets, ERRORS, FIGURES, GHOSTS, LATENCIES, MINUTES, Minute, NO_RATE, ORIGIN, WAITS,
+    ANSWERS, Buckets, ERRORS, FAST, FIGURES, GHOSTS, LATENCIES, MINUTES, Minute, NO_RATE, ORIGIN,
+    SLOW, WAITS,
 };
 pub use join::requeued;
 pub use orders::{Entry, Override, Overrides};

@@ -127,18 +127,27 @@ impl Line {
     }
 
     pub(super) fn refill(&mut self, elapsed_ms: u64) {
-        let bucket = &mut self.bucket;
-        match self.config.as_ref().and_then(|config| config.settings.pace) {
+        let slowed = self.slowed();
+        if slowed.is_some() {
+            self.bucket.credit = self.bucket.credit.min(self.full());
+        }
+        let full = self.bucket.credit >= self.full();
+        match self.pace() {
             // A bucket that was full when the last exchange ended held nobody up, and gains nothing.
-            Some(Pace::Rate { rate, burst }) if bucket.credit < burst * rate.per_ms => {
-                let fresh = rate.count * elapsed_ms;
+            Some(Pace::Rate { rate, .. }) if !full => {
+                let fresh = match slowed {
+                    Some(slowed) => self.slowed_credits(slowed, rate.per_ms, elapsed_ms),
+                    None => rate.count * elapsed_ms,
+                };
+                let bucket = &mut self.bucket;
                 let back = bucket.owed.min(fresh / 2);
                 bucket.owed -= back;
                 bucket.credit += fresh + back;
             }
             Some(Pace::Batch { batch, interval_ms, .. })
-                if self.clock_ms >= bucket.next_batch_ms =>
+                if self.clock_ms >= self.bucket.next_batch_ms =>
             {
+                let bucket = &mut self.bucket;
                 if bucket.credit > 0 {
                     bucket.owed = 0;
                 }
@@ -150,6 +159,13 @@ impl Line {
             }
             _ => {}
         }
+    }
+
+    /// Credits of a bucket that is full: of one that is slowed, a second of it, rounded up.
+    fn full(&self) -> u64 {
+        let Some(pace) = self.pace() else { return 0 };
+        let second = self.slowed().map_or(u64::MAX, |rate| rate.div_ceil(1_000).max(1));
+        pace.depth().min(second) * pace.cost()
     }
 
     /// The most credit there can be.
@@ -176,6 +192,7 @@ impl Line {
         match self.pace() {
             None => u64::MAX,
             Some(Pace::Rate { rate, .. }) if rate.count == 0 => 0,
+            Some(Pace::Rate { .. }) if self.slowed() == Some(0) => 0,
             Some(pace) => self.bucket.credit / pace.cost(),
         }
     }
@@ -209,11 +226,12 @@ impl Line {
             self.shadow = None;
         }
         self.bucket.credit -= paid * self.pace().map_or(0, Pace::cost);
-        if let Some(pace @ Pace::Rate { .. }) = self.pace()
-            && self.bucket.credit >= pace.depth() * pace.cost()
+        let full = self.full();
+        if let Some(Pace::Rate { .. }) = self.pace()
+            && self.bucket.credit >= full
         {
             self.bucket = self.bucket.forgiven();
-            self.bucket.credit = pace.depth() * pace.cost();
+            self.bucket.credit = full;
         }
         *steps == 0 && count < wanted && self.waiting > 0
     }

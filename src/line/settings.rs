@@ -64,6 +64,9 @@ pub struct Settings {
     /// class visitors'.
     #[serde(default = "whole")]
     pub class_share: u64,
+    /// The rate follows the origin, with the pace's as its ceiling.
+    #[serde(default)]
+    pub adaptive: Option<Adaptive>,
 }
 
 fn slot_grace_ms() -> u64 {
@@ -150,6 +153,31 @@ pub struct Rate {
     pub count: u64,
     /// In this many milliseconds.
     pub per_ms: u64,
+}
+
+/// How a rate follows the origin: `adaptive` has the law.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Adaptive {
+    /// What it follows.
+    pub signal: Signal,
+    /// Of all requests 95 % are to be answered within this.
+    pub target_ms: u64,
+    /// Thousandths of the answers that may be errors.
+    pub max_errors: u64,
+    /// The floor.
+    pub min: Rate,
+    /// Thousandths of those who enter that complete, where completions are followed.
+    pub completes: u64,
+}
+
+/// What an adaptive rate follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Signal {
+    /// How long answers take.
+    Latency,
+    /// How many visitors complete.
+    Completions,
 }
 
 /// What becomes of the place of a visitor who has not been heard of for the heartbeat timeout.
@@ -241,6 +269,7 @@ impl Default for Settings {
             classes: Vec::new(),
             class_order: ClassOrder::Skip,
             class_share: whole(),
+            adaptive: None,
         }
     }
 }
@@ -264,11 +293,13 @@ impl Settings {
                 "session_max_ms" => settings.session_max_ms = Some(read(value)?),
                 "heartbeat_timeout_ms" => settings.heartbeat_timeout_ms = read(value)?,
                 "webhooks" => settings.webhooks = read(value)?,
+                "adaptive" => settings.adaptive = read(value)?,
                 _ => _ = read::<serde_json::Value>(value)?,
             }
         }
         if let Some(boost) = overrides.get(BOOST) {
             settings.pace = read(boost)?;
+            settings.adaptive = None; // A boost is somebody's word that the origin bears it.
         }
         Ok(settings)
     }
@@ -357,6 +388,15 @@ impl Settings {
                 );
             }
             None => {}
+        }
+        if let Some(adaptive) = self.adaptive {
+            let Adaptive { target_ms, max_errors, min, completes, .. } = adaptive;
+            range("target_p95", target_ms, 1, 60_000, "a visitor waits no longer for a page");
+            range("max_error_ratio", max_errors, 1, 1_000, "a share of all answers");
+            range("completion_ratio", completes, 1, 1_000, "a share of visitors");
+            range("rate_min", min.per_ms, 1, HOUR_MS, "an origin that nobody asks tells nothing");
+            let most = min.per_ms.saturating_mul(1_000).min(MAX_COUNT);
+            range("rate_min", min.count, 1, most, "the floor must let somebody in, and few");
         }
         if let Some(seats) = self.max_active {
             range("max_active", seats, 1, u64::from(u32::MAX), "nobody could ever enter");

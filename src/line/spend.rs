@@ -69,7 +69,7 @@ mod tests {
         let batch = Batch { sequence: 1, offer, joins: vec![Join::Plain(3)], ..Batch::default() };
         line.apply(&batch, now).unwrap();
         let Line { spent, overrides, book, asked, history, outbox, shadow, roster, .. } = &line;
-        let Line { invites, class_balance, class_overflow, .. } = &line;
+        let Line { invites, class_balance, class_overflow, control, .. } = &line;
         let last = [
             bytes(spent),
             bytes(overrides),
@@ -82,6 +82,7 @@ mod tests {
             bytes(invites),
             bytes(class_balance),
             bytes(class_overflow),
+            bytes(control),
         ];
         let before: Line = rmp_serde::from_slice(&without(&bytes(&line), &last)).unwrap();
         (line.book, line.history, line.invites) = Default::default();

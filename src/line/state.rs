@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::adaptive::Control;
 use super::aging::Aging;
 use super::batch::*;
 use super::bits::Bitmap;
@@ -108,6 +109,9 @@ pub struct Line {
     /// Class joins that got an ordinary place for want of room.
     #[serde(default)]
     pub(super) class_overflow: u64,
+    /// What the rate was made of, where it follows the origin.
+    #[serde(default)]
+    pub(super) control: Control,
 }
 
 /// Two periods, not one: a visitor seen just before a period ends must still count for a whole
@@ -248,6 +252,7 @@ impl Line {
         self.forget_spent(&mut budget);
         self.expire_sessions(&mut budget);
         self.end_hung_up(&mut budget);
+        self.adapt();
         self.refill(elapsed_ms);
         self.forget_missing();
         let epoch = self.epoch;
@@ -310,6 +315,7 @@ impl Line {
     /// What the batch says about numbers, in the order of the parent's step 8 and 9.
     fn hear(&mut self, batch: &Batch, answers: &mut Answers) {
         self.add_figures(&batch.figures);
+        self.weigh_figures(&batch.figures);
         self.forget_letters(&batch.sent);
         if batch.epoch != self.epoch {
             answers.leaves = vec![Done::Stale; batch.leaves.len()];
@@ -419,6 +425,7 @@ impl Line {
             outbox: before.outbox,
             roster: before.roster.emptied(),
             invites: before.invites,
+            control: before.control,
             ..Line::default()
         };
     }
@@ -538,6 +545,7 @@ impl Line {
             classed: self.head.classes.len() as u64,
             class_overflow: self.class_overflow,
             class_balance: self.class_balance,
+            adapted: self.adapted(),
         }
     }
 

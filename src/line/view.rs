@@ -302,6 +302,9 @@ impl View {
         }
         self.counts = reply.counts;
         self.turns = OnceLock::new();
+        // What the line did before somebody changed how long it remembers, it did by what was before.
+        let session_ms = |view: &View| view.settings().map_or(0, Settings::session_ms);
+        let before_ms = session_ms(self);
         let Update { bits, express, ended, settings, roster } = &reply.update;
         if let Some(bits) = bits {
             self.bits = Arc::new(Bits::new(bits.clone()));
@@ -336,7 +339,7 @@ impl View {
                     self.leave(*number);
                 }
             }
-            let keep_ms = 2 * self.settings().map_or(0, Settings::session_ms);
+            let keep_ms = 2 * session_ms(self).max(before_ms);
             let news = ended.iter().map(|(_, number, why)| (*number, *why));
             self.ended.add(news, self.counts.clock_ms, keep_ms);
             self.ended_serial = *last;

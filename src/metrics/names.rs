@@ -147,6 +147,20 @@ pub const ORDER_SPREAD: Name = gauge(
     &[],
     "How far apart in time two nodes may be about one line, while the store answers.",
 );
+pub const ADAPTIVE_RATE: Name = gauge(
+    "adaptive_rate",
+    ROOM,
+    "Turns a second in force where the rate adapts; absent elsewhere.",
+);
+pub const ADAPTIVE_P95: Name = gauge(
+    "adaptive_p95_seconds",
+    ROOM,
+    "What 95 of 100 requests took at most in the last window that was judged.",
+);
+pub const ADAPTIVE_SLOW: Name =
+    gauge("adaptive_slow_ratio", ROOM, "The part of them that took longer than target_p95.");
+pub const ADAPTIVE_ERRORS: Name =
+    gauge("adaptive_error_ratio", ROOM, "The part of the answers that were errors.");
 pub const START_TIME: Name = gauge("start_time_seconds", &[], "When this node started.");
 pub const BUILD_INFO: Name = gauge("build_info", &["version"], "Always 1.");
 
@@ -193,4 +207,8 @@ pub const ALL: &[Name] = &[
     ORDER_SPREAD,
     START_TIME,
     BUILD_INFO,
+    ADAPTIVE_RATE,
+    ADAPTIVE_P95,
+    ADAPTIVE_SLOW,
+    ADAPTIVE_ERRORS,
 ];

@@ -7,6 +7,7 @@ use prometheus::proto::MetricFamily;
 use prometheus::{GaugeVec, IntCounterVec, Registry, TextEncoder};
 
 use super::{Metrics, Name, names, options, tenant_of};
+use crate::line::Adapted;
 
 /// What a room's view says now.
 #[derive(Clone, Debug, Default)]
@@ -53,6 +54,8 @@ pub struct RoomFigures {
     pub view_age: Option<f64>,
     /// Bytes of the line in a store.
     pub store_bytes: u64,
+    /// The rate in force, where it follows the origin.
+    pub adapted: Option<Adapted>,
 }
 
 /// What the node knows of itself.
@@ -97,7 +100,7 @@ impl Metrics {
     }
 
     fn put_rooms(&self, registry: &Registry, rooms: &[RoomFigures]) {
-        let gauges: [(&Name, Read<Option<f64>>); 13] = [
+        let gauges: [(&Name, Read<Option<f64>>); 17] = [
             (&names::QUEUE_LENGTH, |room| Some(room.waiting as f64)),
             (&names::CONCURRENT, |room| Some(room.inside as f64)),
             (&names::PENDING, |room| Some(room.admitted as f64)),
@@ -111,6 +114,10 @@ impl Metrics {
             (&names::STORE_UP, |room| Some(f64::from(u8::from(room.store_up)))),
             (&names::VIEW_AGE, |room| room.view_age),
             (&names::STORE_BYTES, |room| Some(room.store_bytes as f64)),
+            (&names::ADAPTIVE_RATE, |room| Some(room.adapted?.rate as f64 / 1_000.0)),
+            (&names::ADAPTIVE_P95, |room| Some(room.adapted?.p95_ms as f64 / 1_000.0)),
+            (&names::ADAPTIVE_SLOW, |room| Some(room.adapted?.slow as f64 / 1_000.0)),
+            (&names::ADAPTIVE_ERRORS, |room| Some(room.adapted?.errors as f64 / 1_000.0)),
         ];
         for (name, value) in gauges {
             let told = rooms.iter().filter_map(|room| Some((room, value(room)?)));
@@ -193,6 +200,7 @@ mod tests {
             max_active: Some(9),
             rate_set: Some(0.5),
             view_age: Some(0.1),
+            adapted: Some(Adapted::default()),
             ..RoomFigures::default()
         }
     }

@@ -75,6 +75,7 @@ pub(super) struct Desk {
     /// What was counted since the last batch.
     figures: Vec<u64>,
     figures_told: Instant,
+    figures_soon: bool,
     about: Option<String>,
     marks: Vec<Number>,
     /// When marks were last said.
@@ -109,6 +110,7 @@ impl Desk {
             wants: 0,
             figures: Vec::new(),
             figures_told: Instant::now(),
+            figures_soon: false,
             about: None,
             marks: Vec::new(),
             marks_said: None,
@@ -265,14 +267,16 @@ impl Desk {
         self.about = Some(about);
     }
 
-    pub(super) fn count(&mut self, figures: &[u64]) {
+    pub(super) fn count(&mut self, figures: &[u64], soon: bool) {
+        self.figures_soon = soon;
         self.figures.resize(FIGURES, 0);
         self.figures.iter_mut().zip(figures).for_each(|(sum, figure)| *sum += figure);
     }
 
-    /// Figures ride along with what is said anyway, and not more often than a chart could show.
+    /// Figures ride along with what is said anyway, and not more often than a chart could show, unless a rate follows them.
     fn figures_due(&self) -> bool {
-        !self.figures.is_empty() && self.figures_told.elapsed() >= FIGURES_PAUSE
+        let due = self.figures_soon || self.figures_told.elapsed() >= FIGURES_PAUSE;
+        due && !self.figures.is_empty()
     }
 
     /// Notes a sign of life, once a period; whether the line should hear of it soon.

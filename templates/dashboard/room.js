@@ -108,7 +108,7 @@ export class RoomView {
     else tiles.waiting.put(count(room.waiting), most || `${count(room.joined_total)} joined in all`);
     tiles.inside.put(count(room.active), room.max_active == null ? 'no limit on seats' : `of ${count(room.max_active)} seats`);
     tiles.called.put(count(room.admitted), 'not inside yet');
-    tiles.rate.put(rate(room.rate_reached), room.rate_set == null ? 'no rate is set' : `set to ${rate(room.rate_set)}`);
+    tiles.rate.put(rate(room.rate_reached), room.adaptive ? room.adaptive.reason : room.rate_set == null ? 'no rate is set' : `set to ${rate(room.rate_set)}`);
     const { eta } = room;
     const [low, high] = eta ? [span(eta.low), span(eta.high)] : [];
     tiles.wait.put(eta ? span(eta.seconds) : NONE, !eta ? 'nobody is released' : low === high ? 'as things go now' : `between ${low} and ${high}`);
@@ -126,6 +126,7 @@ export class RoomView {
   describe(room) {
     const seconds = { claim_window_seconds: 'Claim window', session_idle_seconds: 'Session, idle', session_max_seconds: 'Session, at most', heartbeat_timeout_seconds: 'Gone after silence of' };
     const rows = [['mode', 'Mode', room.mode], ['rate', 'Rate', room.rate_set == null ? 'no limit' : rate(room.rate_set)],
+      room.adaptive && ['adaptive', 'Follows the origin', `${rate(room.adaptive.rate)} now, at least ${rate(room.adaptive.rate_min)}`],
       ['max_active', 'Seats', room.max_active == null ? 'no limit' : count(room.max_active)],
       ['max_waiting', 'May wait', room.max_waiting == null ? 'no limit' : count(room.max_waiting)],
       ...Object.entries(seconds).filter(([name]) => room[name] != null).map(([name, label]) => [name.replace('_seconds', ''), label, exact(room[name])]),

@@ -59,6 +59,7 @@ export function condition(room) {
   if (room.mode === 'hold') return ['Held', 'warn', 'Everybody waits until they are released by hand.'];
   if (room.mode === 'bypass') return ['Bypassed', 'off', 'Everybody goes straight in.'];
   if (room.mode === 'shadow') return ['Shadow', 'off', 'The line is counted, and nobody waits.'];
+  if (room.adaptive?.rate === 0) return ['Stopped', 'bad', `The origin is not well. ${room.adaptive.reason}`];
   if (room.rate_set === 0) return ['By hand', 'warn', 'The rate is 0: turns come by hand.'];
   return ['Open', 'ok', ''];
 }

@@ -95,6 +95,7 @@ fn the_defaults_are_those_that_were_promised() {
         classes: Vec::new(),
         class_order: ClassOrder::Skip,
         class_share: 1_000,
+        adaptive: None,
     };
     assert_eq!(room.line, line);
     assert_eq!(room.version, 0);

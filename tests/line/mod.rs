@@ -1,6 +1,7 @@
 //! What the line promises, one scenario a promise. The random runs against a naive model are in
 //! `line_model`; these are the sentences a reader can check by eye.
 
+mod adaptive;
 mod bounded;
 mod classes;
 mod estimating;

@@ -107,6 +107,67 @@ fn in_batches_and_what_is_left_over_serves_who_comes_next() {
     assert_eq!(room.standing(6), Standing::Expired(Reason::Passed));
 }
 
+/// Where windows are skipped while the line is short, whoever comes after a skipped one is passed by the next at once. Here nothing is
+/// skipped and nothing passes anybody: a turn lasts for all its windows from when it was given, whenever the interval began.
+#[test]
+fn a_window_never_expires_somebody_who_has_just_been_issued_a_ticket() {
+    let (batch, interval_ms) = (3, 10_000);
+    for windows in [1, 2] {
+        let pace = Pace::Batch { batch, interval_ms, windows };
+        for after_ms in [0, 500, 9_500, 10_000, 10_500, 35_000, 39_500] {
+            let mut room = Room::new(Settings { pace: Some(pace), ..Settings::default() });
+            // A quiet time: intervals end, and nobody is there to be called.
+            room.pass(after_ms, &[]);
+            room.command(Command::Pause);
+            room.join(1);
+            room.command(Command::Resume);
+            room.idle();
+            assert_eq!(room.standing(1), Standing::Admitted, "at once, after {after_ms} ms");
+            // Just before the next window, and well into it.
+            room.pass(windows * interval_ms - 500, &[1]);
+            assert_eq!(room.standing(1), Standing::Admitted, "{windows} x 10 s, {after_ms} ms");
+            assert!(matches!(room.claim(1), Claimed::Inside(_)), "and may come in");
+        }
+    }
+}
+
+#[test]
+fn what_a_batch_leaves_over_serves_who_joins_next_and_is_not_saved_up() {
+    let pace = Pace::Batch { batch: 3, interval_ms: 10_000, windows: 2 };
+    let mut room = Room::new(Settings { pace: Some(pace), ..Settings::default() });
+    assert_eq!(entered(room.join(2)), 2);
+    room.pass(5_000, &[]);
+    assert_eq!(entered(room.join(1)), 1, "the third of the batch, five seconds later");
+    assert_eq!(entered(room.join(1)), 0, "there is no fourth");
+    // Four intervals in which one is called: the others' turns are nobody's.
+    room.pass(40_000, &[4]);
+    assert_eq!(room.idle().released, 4);
+    assert_eq!(entered(room.join(9)), 3, "one batch, whatever was left over before");
+}
+
+#[test]
+fn a_batch_is_given_once_an_interval_however_many_nodes_ask() {
+    let pace = Pace::Batch { batch: 3, interval_ms: 10_000, windows: 2 };
+    for nodes in [1, 7] {
+        let mut room = Room::new(Settings { pace: Some(pace), ..Settings::default() });
+        room.join(1_000);
+        let first = room.idle().turns;
+        let mut sequences = vec![0; nodes];
+        for _ in 0..300 {
+            room.wall_ms += 200;
+            for (node, sequence) in sequences.iter_mut().enumerate() {
+                *sequence += 1;
+                let batch = room.view.greeting(node as u128 + 100, *sequence);
+                room.line.apply(&batch, room.moment()).expect("a batch within bounds");
+            }
+        }
+        // What nobody claimed comes back, at most half a batch an interval.
+        let turns = room.line.counts().turns - first;
+        assert!((6 * 3..=6 * 4).contains(&turns), "{turns} turns in a minute with {nodes} nodes");
+        room.line.check_invariants().expect("invariants hold");
+    }
+}
+
 #[test]
 fn by_hand_whatever_rate_pause_and_hold_say_but_never_beyond_the_seats() {
     let mut room = Room::new(Settings { max_active: Some(4), ..hold() });

@@ -1,8 +1,8 @@
 //! From what a step says to a batch: the visitors it means are found when it is made.
 
 use anteroom::line::{
-    Batch, Change, Command, End, FIGURES, Invite, Join, Keyed, Known, Number, Offer, Once, Order,
-    Renewal, requeued,
+    ANSWERS, Batch, Change, Command, ERRORS, End, FAST, FIGURES, Invite, Join, Keyed, Known,
+    Number, Offer, Once, Order, Renewal, SLOW, requeued,
 };
 
 use super::steps::{Item, JoinKey, Ordered, Who};
@@ -129,6 +129,17 @@ impl World {
                 if post.figures {
                     batch.figures =
                         (0..FIGURES as u64).map(|nth| nth * batch.sequence % 7).collect();
+                    // An origin that is well, slow, wrong, or says nothing.
+                    let verdicts = match batch.sequence / 3 % 6 {
+                        0 | 1 => [40, 0, 1, 39],
+                        2 => [40, 0, 1, 20],
+                        3 => [30, 25, 0, 30],
+                        4 => [0, 0, 30, 2],
+                        _ => [7, 1, 2, 9],
+                    };
+                    for (at, count) in [ANSWERS, ERRORS, SLOW, FAST].into_iter().zip(verdicts) {
+                        batch.figures[at] = count;
+                    }
                 }
                 batch.about = post.about.map(|nth| format!(r#"{{"version":"{nth}"}}"#));
             }

@@ -2,7 +2,7 @@
 //! as their ranges allow, so that a run of a few minutes sees them pass.
 
 use anteroom::line::{
-    Class, ClassOrder, JoinLimit, Mode, OnAbsence, Pace, Rate, Settings, Subject,
+    Adaptive, Class, ClassOrder, JoinLimit, Mode, OnAbsence, Pace, Rate, Settings, Signal, Subject,
 };
 
 use super::generate::Size;
@@ -38,7 +38,7 @@ pub(super) fn settings(rng: &mut Rng, size: Size) -> Settings {
 /// One setting, changed.
 pub(super) fn change(rng: &mut Rng, size: Size) -> Change {
     let big = matches!(size, Size::Medium | Size::Huge);
-    match rng.below(37) {
+    match rng.below(39) {
         32..=33 => Change::Classes(classes(rng)),
         34 => {
             Change::ClassOrder(rng.pick(&[ClassOrder::Skip, ClassOrder::Skip, ClassOrder::Strict]))
@@ -90,6 +90,7 @@ pub(super) fn change(rng: &mut Rng, size: Size) -> Change {
             Change::Slots(rng.pick(&[0, 1, 2, 2, 3, 5]), rng.pick(&[1_000, 1_500, 4_000]))
         }
         29..=30 if !big => Change::Roster(rng.below(4) > 0),
+        37..=38 => Change::Adaptive(adaptive(rng)),
         _ => rng.pick(&[
             Change::ClaimWindow(0),
             Change::MaxActive(Some(0)),
@@ -99,6 +100,7 @@ pub(super) fn change(rng: &mut Rng, size: Size) -> Change {
             Change::Slots(65, 1_000),
             Change::Slots(2, 0),
             Change::ClassShare(1_001),
+            Change::Adaptive(Some(Adaptive { completes: 0, ..STEERED })),
             Change::Nothing,
             Change::Nothing,
         ]),
@@ -111,7 +113,7 @@ pub(super) fn override_(rng: &mut Rng, size: Size) -> (&'static str, Option<Stri
     let json = |pace: Option<Pace>| serde_json::to_string(&pace).ok();
     let big = matches!(size, Size::Medium | Size::Huge);
     let ms = [1_000, 2_500, 4_000, 15_000];
-    let (name, value) = match rng.below(10) {
+    let (name, value) = match rng.below(11) {
         0 => (
             "mode",
             serde_json::to_string(&rng.pick(&[
@@ -135,6 +137,7 @@ pub(super) fn override_(rng: &mut Rng, size: Size) -> (&'static str, Option<Stri
         5 => ("session_idle_ms", text(rng.pick(&ms).into())),
         6 => ("session_max_ms", text((rng.pick(&ms) * 3).into())),
         7 => ("heartbeat_timeout_ms", text(rng.pick(&[5_000, 8_000, 12_000]).into())),
+        9 => ("adaptive", serde_json::to_string(&adaptive(rng)).ok()),
         8 => ("webhooks", text((rng.below(3) > 0).into())),
         _ => ("message", text("Back at \"ten\" / elf Uhr \u{e9}".into())),
     };
@@ -150,6 +153,23 @@ fn classes(rng: &mut Rng) -> Vec<Class> {
         rank: rng.pick(&[0, 0, 1, 2, 9]),
     };
     (0..rng.range(1, 4)).map(|nth| class(rng, nth)).collect()
+}
+
+const STEERED: Adaptive = Adaptive {
+    signal: Signal::Latency,
+    target_ms: 500,
+    max_errors: 50,
+    min: Rate { count: 1, per_ms: 1_000 },
+    completes: 1_000,
+};
+
+/// The rate follows the origin, mostly.
+fn adaptive(rng: &mut Rng) -> Option<Adaptive> {
+    let min = Rate { count: rng.pick(&[1, 1, 20]), per_ms: rng.pick(&[500, 1_000, 60_000]) };
+    let signal = rng.pick(&[Signal::Latency, Signal::Latency, Signal::Completions]);
+    let (target_ms, max_errors) = (rng.pick(&[3, 500, 60_000]), rng.pick(&[1, 50, 600]));
+    let completes = rng.pick(&[1, 500, 1_000]);
+    (rng.below(4) > 0).then_some(Adaptive { signal, target_ms, max_errors, min, completes })
 }
 
 fn pace(rng: &mut Rng, big: bool) -> Option<Pace> {

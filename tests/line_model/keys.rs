@@ -58,6 +58,7 @@ struct LineKept {
     invites: Aging<Key, Invited>,
     class_balance: u64,
     class_overflow: u64,
+    control: Control,
 }
 
 #[derive(Serialize)]
@@ -73,6 +74,32 @@ struct Roster {
 type Shadow = (u64, u64, u64, u64, u64, Shadowed);
 /// Epoch, used, uses, until, revoked, class.
 type Invited = (u64, u64, u64, u64, bool, String);
+
+/// As `lua/lib/adaptive.lua` packs it.
+#[derive(Default, Serialize, serde::Deserialize)]
+struct Control(
+    u64,
+    u64,
+    u64,
+    u64,
+    u64,
+    u64,
+    u64,
+    u64,
+    u64,
+    u64,
+    u64,
+    u64,
+    u64,
+    u64,
+    u64,
+    u64,
+    u64,
+    u64,
+    u64,
+    u64,
+    [u64; LATENCIES.count],
+);
 
 #[derive(Serialize)]
 struct Outbox {
@@ -295,6 +322,7 @@ pub(super) fn read(redis: &Redis, keys: &[String]) -> Line {
         invites,
         class_balance: state.number("class_balance"),
         class_overflow: state.number("class_overflow"),
+        control: state.control(),
     };
     let bytes = rmp_serde::to_vec(&kept).expect("writes down");
     rmp_serde::from_slice(&bytes).expect("reads back as a line")
@@ -322,6 +350,12 @@ impl State {
     fn node(&self, field: &str) -> u128 {
         let bytes = self.0.get(field.as_bytes()).map_or(&[0; 16][..], Vec::as_slice);
         u128::from_be_bytes(bytes.try_into().expect("16 bytes"))
+    }
+
+    fn control(&self) -> Control {
+        let packed = self.0.get(&b"control"[..]);
+        packed
+            .map_or_else(Control::default, |packed| rmp_serde::from_slice(packed).expect("packed"))
     }
 
     /// What is not there is 0.
@@ -564,7 +598,7 @@ fn nodes(nodes: Pairs, answers: Pairs) -> BTreeMap<u128, Node> {
 /// What a node was last told, read as it would be told again.
 fn told(answers: Vec<u8>) -> Answers {
     let nothing = || Value::BulkString(Vec::new());
-    let head = rmp_serde::to_vec(&[0; 40][..]).unwrap();
+    let head = rmp_serde::to_vec(&[0; 46][..]).unwrap();
     let mut parts = vec![Value::BulkString(head), Value::BulkString(answers)];
     parts.resize_with(14, nothing);
     let Reply {

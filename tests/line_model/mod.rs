@@ -159,6 +159,13 @@ const TINY: &[&str] = &[
     "Repeated",
     "Superseded",
     "Unconfigured",
+    "the rate grew",
+    "the rate fell",
+    "the rate fell by errors",
+    "the origin failed",
+    "the origin was silent",
+    "an origin that had failed is tried again",
+    "the rate followed completions",
 ];
 const SMALL: &[&str] = &["cut short by a full line"];
 const MEDIUM: &[&str] = &["as many seats ended as may"];

@@ -4,7 +4,7 @@
 //! gave"), so any subset of a run is a run, and a failing one can be made short.
 
 use anteroom::line::{
-    Class, ClassOrder, Command, Ending, JoinLimit, Mode, OnAbsence, Pace, Settings,
+    Adaptive, Class, ClassOrder, Command, Ending, JoinLimit, Mode, OnAbsence, Pace, Settings,
 };
 
 /// A seed's room, and what happens in it.
@@ -222,6 +222,7 @@ pub(super) enum Change {
     Classes(Vec<Class>),
     ClassOrder(ClassOrder),
     ClassShare(u64),
+    Adaptive(Option<Adaptive>),
 }
 
 impl Change {
@@ -255,6 +256,7 @@ impl Change {
             Change::Classes(classes) => settings.classes = classes,
             Change::ClassOrder(order) => settings.class_order = order,
             Change::ClassShare(share) => settings.class_share = share,
+            Change::Adaptive(how) => settings.adaptive = how,
         }
     }
 }

@@ -32,6 +32,7 @@ impl Model {
         self.forget_spends();
         self.end_seats(wall);
         self.end_hung_up();
+        self.adapt();
         self.refill(advance);
         if self.missing_until <= self.counts.clock_ms {
             self.note("missing seats were forgotten", self.counts.missing);
@@ -279,11 +280,18 @@ impl Model {
     }
 
     fn refill(&mut self, advance: u64) {
+        let slowed = self.slowed();
+        if let (Some(_), Some(Pace::Rate { rate, burst })) = (slowed, self.settings().pace) {
+            self.credit = self.credit.min(self.full(rate.per_ms, burst));
+        }
         match self.settings().pace {
             None => {}
-            Some(Pace::Rate { rate, burst }) if self.credit >= burst * rate.per_ms => {}
+            Some(Pace::Rate { rate, burst }) if self.credit >= self.full(rate.per_ms, burst) => {}
             Some(Pace::Rate { rate, .. }) => {
-                let add = rate.count * advance;
+                let add = match slowed {
+                    Some(slowed) => self.slowed_credits(slowed, rate.per_ms, advance),
+                    None => rate.count * advance,
+                };
                 let extra = self.owed.min(add / 2);
                 self.credit += add + extra;
                 self.owed -= extra;

@@ -6,8 +6,9 @@
 //!
 //! [`Model::apply`] follows "The exchange, in order" of `anteroom::line` step by step; the files
 //! beside this one hold the steps: [`loss`] 2 and 4, [`offer`] 6, [`orders`] 11, [`items`] 8 and 9, [`duties`] 7 and
-//! 10, [`joins`] 11, [`turns`] 12 and 13.
+//! 10, [`adaptive`] 10 where a rate follows the origin, [`joins`] 11, [`turns`] 12 and 13.
 
+mod adaptive;
 mod classes;
 mod duties;
 mod items;
@@ -87,6 +88,7 @@ pub struct Model {
     /// Thousandths of a turn that classes have saved.
     saved: u64,
     invites: BTreeMap<Key, classes::Invited>,
+    steering: adaptive::Steering,
 
     /// Heartbeat periods so far, and when this one began.
     turn: u32,
@@ -155,6 +157,7 @@ impl Model {
         }
         self.end_what_was_set();
         let turned = self.turn_ring();
+        self.weigh(&batch.figures);
         self.items(batch, wall, &mut reply);
         self.duties(batch.node, turned, advance, wall);
         let epoch = self.counts.epoch;
@@ -213,7 +216,8 @@ impl Model {
         let shadow_waiting = self.shadow.as_ref().map_or(0, |shadow| shadow.waiting.len() as u64);
         let classed = |visitor: &&Visitor| matches!(visitor.found, Where::Classed { .. });
         let classed = self.visitors.iter().filter(classed).count() as u64;
-        let counts = Counts { waiting, admitted, inside, shadow_waiting, ..self.counts };
+        let adapted = self.adapted();
+        let counts = Counts { waiting, admitted, inside, shadow_waiting, adapted, ..self.counts };
         let counts = Counts { classed, class_balance: self.saved, ..counts };
         Counts { nodes, swept_by, swept_ms, backlog, ..counts }
     }
@@ -301,6 +305,12 @@ impl Model {
         }
     }
 
+    /// Credits of a bucket that is full: a slowed one holds a second of turns, and one at least.
+    fn full(&self, cost: u64, burst: u64) -> u64 {
+        let second = self.slowed().map(|slowed| slowed.div_ceil(1_000).max(1));
+        cost * second.map_or(burst, |second| second.min(burst))
+    }
+
     /// Turns that were given and not taken come back.
     fn owe(&mut self, turns: u64) {
         if let Some((cost, _)) = Self::cost_and_depth(self.settings().pace) {
@@ -325,6 +335,7 @@ impl Model {
         match self.settings().pace {
             None => u64::MAX,
             Some(Pace::Rate { rate, .. }) if rate.count == 0 => 0,
+            Some(Pace::Rate { .. }) if self.slowed() == Some(0) => 0,
             Some(Pace::Rate { rate, .. }) => self.credit / rate.per_ms,
             Some(Pace::Batch { .. }) => self.credit,
         }

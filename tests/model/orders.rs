@@ -172,6 +172,7 @@ impl Model {
         }
         if let Some((text, _)) = self.orders.set.get("boost") {
             fields["pace"] = value(text);
+            fields["adaptive"] = serde_json::Value::Null;
         }
         let now: Settings = serde_json::from_value(fields).expect("settings again");
         let (pace, heartbeat) = (now.pace, now.heartbeat_timeout_ms);

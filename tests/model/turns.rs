@@ -31,10 +31,10 @@ impl Model {
             self.credit -= paid * cost;
         }
         if let Some(Pace::Rate { rate, burst }) = self.settings().pace
-            && self.credit >= burst * rate.per_ms
+            && self.credit >= self.full(rate.per_ms, burst)
         {
             self.note("forgiven by rate", u64::from(self.owed > 0));
-            (self.credit, self.owed) = (burst * rate.per_ms, 0);
+            (self.credit, self.owed) = (self.full(rate.per_ms, burst), 0);
         }
     }
 

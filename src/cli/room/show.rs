@@ -141,6 +141,7 @@ pub(super) fn status(room: &Value) -> String {
             "rate",
             format!("{} set, {} reached", rate(&room["rate_set"]), rate(&room["rate_reached"])),
         ),
+        ("adaptive", text(&room["adaptive"], "reason")),
         ("joins", format!("{}, {} in all", rate(&room["join_rate"]), text(room, "joined_total"))),
         (
             "entered",

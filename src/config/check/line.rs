@@ -3,7 +3,7 @@
 use super::Check;
 use crate::config::file::{Burst, Limit, Room};
 use crate::config::report::Written;
-use crate::line::{JoinLimit, OutOfRange, Pace, Rate, Settings, Subject};
+use crate::line::{Adaptive, JoinLimit, OutOfRange, Pace, Rate, Settings, Signal, Subject};
 use crate::units::{grouped, span};
 
 /// Browsers wake a tab in the background once a minute; with a slow network and a busy machine it takes more.
@@ -23,6 +23,14 @@ const MOST_PLACES: u64 = 1_000_000;
 /// A batch where nothing more is said: two windows of ten seconds.
 const INTERVAL_MS: u64 = 10_000;
 const WINDOWS: u64 = 2;
+
+const HOUR_MS: u64 = 3_600_000;
+
+/// A rate that follows the origin, where nothing more is said: answers within half a second, one error in twenty, never below a
+/// twentieth of the rate.
+const TARGET_P95_MS: u64 = 500;
+const MAX_ERRORS: u64 = 50;
+const FLOOR_PART: u64 = 20;
 
 impl Check<'_> {
     /// The line's settings, and how far apart polls may be.
@@ -51,6 +59,7 @@ impl Check<'_> {
             slots: Vec::new(),
             slot_grace_ms: value(&room.slot_grace, usual.slot_grace_ms),
             roster: room.roster.as_ref().is_some_and(|roster| roster.value),
+            adaptive: self.adaptive(room),
         };
         self.slots(room, &mut line);
         self.sessions(room, &mut line, &usual);
@@ -112,6 +121,57 @@ impl Check<'_> {
         let interval_ms = room.interval.as_ref().map_or(INTERVAL_MS, |interval| interval.value);
         let windows = room.windows.as_ref().map_or(WINDOWS, |windows| windows.value);
         Some(Pace::Batch { batch: batch.value, interval_ms, windows })
+    }
+
+    /// What the rate follows, with the rate that was set as its ceiling.
+    fn adaptive(&self, room: &Room) -> Option<Adaptive> {
+        let Some(written) = &room.adaptive else {
+            if let Some(floor) = &room.rate_min {
+                let means = "it is the floor of a rate that follows the origin. Write [rooms.NAME.adaptive], or remove it";
+                self.report.problem(format!("{} has no effect", floor.said()), means);
+            }
+            return None;
+        };
+        let Some(rate) = &room.rate else {
+            if !room.spoils(&["rate"]) {
+                let means = "there is no rate that could be lowered. Write rate = \"50/s\": it is the most that is released";
+                self.report.problem(format!("{} has no effect", written.path), means);
+            }
+            return None;
+        };
+        let Rate { count, per_ms } = rate.value;
+        if count == 0 {
+            let means =
+                "it is the ceiling of a rate that follows the origin. Raise it, or remove adaptive";
+            self.report.problem(format!("{} releases nobody", rate.said()), means);
+            return None;
+        }
+        let signal = written.signal.as_ref().map_or(Signal::Latency, |signal| signal.value);
+        if let Some(share) = &written.completion_ratio
+            && signal == Signal::Latency
+        {
+            let means = "it is about completions. Write signal = \"completions\", or remove it";
+            self.report.problem(format!("{} has no effect", share.said()), means);
+        }
+        if let Some(floor) = &room.rate_min
+            && u128::from(floor.value.count) * u128::from(per_ms)
+                > u128::from(count) * u128::from(floor.value.per_ms)
+        {
+            let means = "the floor lies below the ceiling. Lower it, or raise rate";
+            self.report.problem(format!("{} is more than {}", floor.said(), rate.briefly()), means);
+            return None;
+        }
+        let usual = Rate { count, per_ms: (per_ms * FLOOR_PART).min(HOUR_MS) };
+        let value = |written: &Option<Written<u64>>, usual: u64| {
+            written.as_ref().map_or(usual, |written| written.value)
+        };
+        Some(Adaptive {
+            signal,
+            target_ms: value(&written.target_p95, TARGET_P95_MS),
+            max_errors: value(&written.max_error_ratio, MAX_ERRORS),
+            min: room.rate_min.as_ref().map_or(usual, |floor| floor.value),
+            completes: value(&written.completion_ratio, 1_000),
+        })
     }
 
     /// One second of the rate, at least 1, unless something else is written.
@@ -240,6 +300,8 @@ impl Check<'_> {
         fn number<T>(written: &Option<Written<T>>) -> Option<String> {
             written.as_ref().map(Written::said)
         }
+        let part = |thousandths: u64| (thousandths as f64 / 1_000.0).to_string();
+        let part = part as fn(u64) -> String;
         let (said, show) = match found.name.as_str() {
             "rate.count" | "rate.per_ms" => (number(&room.rate), count),
             "burst" => (number(&room.burst), count),
@@ -257,6 +319,16 @@ impl Check<'_> {
             "heartbeat_timeout" => (number(&room.heartbeat_timeout), span as _),
             "ticket_max" => (number(&room.ticket_max), span as _),
             "slot_grace" => (number(&room.slot_grace), span as _),
+            "rate_min" => (number(&room.rate_min), count),
+            "target_p95" | "max_error_ratio" | "completion_ratio" => {
+                let how = room.adaptive.as_ref();
+                let target = how.and_then(|how| number(&how.target_p95));
+                match found.name.as_str() {
+                    "target_p95" => (target, span as _),
+                    "max_error_ratio" => (how.and_then(|how| number(&how.max_error_ratio)), part),
+                    _ => (how.and_then(|how| number(&how.completion_ratio)), part),
+                }
+            }
             limit => {
                 let limits = [
                     &room.limits.join_per_address,
@@ -275,6 +347,9 @@ impl Check<'_> {
         let what = match found.name.as_str() {
             "rate.count" => format!("counts to more than {high}"),
             "rate.per_ms" => "is slower than one a day".to_owned(),
+            "rate_min" => {
+                "is 0, slower than one an hour, or faster than a million a second".to_owned()
+            }
             _ => format!("is not between {low} and {high}"),
         };
         self.report.problem(format!("{said} {what}"), too_much(found).unwrap_or(&found.why));

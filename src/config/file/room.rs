@@ -7,10 +7,10 @@ use crate::config::node::Node;
 use crate::config::reader::{Level, Reader};
 use crate::config::report::Written;
 use crate::gateway::settings::Cookies;
-use crate::line::{ClassOrder, Mode, OnAbsence, Rate};
+use crate::line::{ClassOrder, Mode, OnAbsence, Rate, Signal};
 
-/// A room, an exception of it, its limits, its page.
-pub(super) static LEVELS: [&Level; 5] = [
+/// A room, an exception of it, its limits, its page, a class, what its rate follows.
+pub(super) static LEVELS: [&Level; 6] = [
     &Level {
         name: "[rooms.NAME]",
         keys: &[
@@ -53,8 +53,10 @@ pub(super) static LEVELS: [&Level; 5] = [
             "class_order",
             "class_share",
             "class_header",
+            "rate_min",
+            "adaptive",
         ],
-        later: &["adaptive", "rate_min", "schedule"],
+        later: &["schedule"],
         ..PLAIN
     },
     &Level {
@@ -83,6 +85,11 @@ pub(super) static LEVELS: [&Level; 5] = [
         ..PLAIN
     },
     &Level { name: "a class of [rooms.NAME]", keys: &["skip", "rank", "open"], ..PLAIN },
+    &Level {
+        name: "[rooms.NAME.adaptive]",
+        keys: &["signal", "target_p95", "max_error_ratio", "completion_ratio"],
+        ..PLAIN
+    },
 ];
 
 /// A room.
@@ -130,6 +137,8 @@ pub struct Room {
     pub class_order: Option<Written<ClassOrder>>,
     pub class_share: Option<Written<u64>>,
     pub class_header: Option<Written<String>>,
+    pub rate_min: Option<Written<Rate>>,
+    pub adaptive: Option<Adaptive>,
     pub spoiled: Spoiled,
 }
 
@@ -212,6 +221,17 @@ pub struct Page {
     pub file: Option<Written<PathBuf>>,
 }
 
+/// What a rate follows; shares in thousandths.
+#[derive(Debug, Default)]
+pub struct Adaptive {
+    /// `rooms.sale.adaptive`.
+    pub path: String,
+    pub signal: Option<Written<Signal>>,
+    pub target_p95: Option<Written<u64>>,
+    pub max_error_ratio: Option<Written<u64>>,
+    pub completion_ratio: Option<Written<u64>>,
+}
+
 impl Room {
     /// Whether something was written there and refused already.
     pub fn spoils(&self, keys: &[&str]) -> bool {
@@ -243,7 +263,7 @@ impl Room {
         };
         const ORDERS: [(&str, ClassOrder); 2] =
             [("skip", ClassOrder::Skip), ("strict", ClassOrder::Strict)];
-        let [_, bypass, limits, page, class] = LEVELS;
+        let [_, bypass, limits, page, class, adaptive] = LEVELS;
         Room {
             name,
             path: room.path().to_owned(),
@@ -277,6 +297,8 @@ impl Room {
             limits: room.table("limits", limits).map(|l| Limits::read(&l)).unwrap_or_default(),
             page: room.table("page", page).map(|page| Page::read(&page)).unwrap_or_default(),
             config_version: room.count("config_version"),
+            rate_min: room.read("rate_min", Node::rate),
+            adaptive: room.table("adaptive", adaptive).map(|how| Adaptive::read(&how)),
             webhook_url: room.text("webhook_url"),
             rollout: room.count("rollout"),
             slots: room.texts("slots"),
@@ -314,6 +336,20 @@ impl Limits {
             requests_per_ticket: limits.read("requests_per_ticket", Node::allowance),
             places_per_address: limits.count("places_per_address"),
             events: limits.count("events"),
+        }
+    }
+}
+
+impl Adaptive {
+    fn read(how: &Reader<'_>) -> Adaptive {
+        const SIGNALS: [(&str, Signal); 2] =
+            [("latency", Signal::Latency), ("completions", Signal::Completions)];
+        Adaptive {
+            path: how.path().to_owned(),
+            signal: how.word("signal", &SIGNALS, &[]),
+            target_p95: how.duration("target_p95"),
+            max_error_ratio: how.read("max_error_ratio", Node::thousandths),
+            completion_ratio: how.read("completion_ratio", Node::thousandths),
         }
     }
 }

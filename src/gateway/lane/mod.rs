@@ -92,7 +92,7 @@ impl Lane<'_> {
                 },
             };
             let mut server = Server { tcp, buffer: BytesMut::with_capacity(READ) };
-            let asked = Instant::now();
+            let asked = self.forward.ask();
             let read = self.ask(&mut server, request).await;
             return match read {
                 // Closed while it was idle: nobody has heard of the request.
@@ -107,7 +107,7 @@ impl Lane<'_> {
                 }
                 Err(Trouble::Gone) => Passed::Closed,
                 Ok(head) => {
-                    self.forward.origin_answered(head.status, asked.elapsed());
+                    self.forward.origin_answered(head.status, asked);
                     let (passed, reusable) = Box::pin(self.answer(&mut server, head)).await;
                     if reusable {
                         pool.put(server.tcp);

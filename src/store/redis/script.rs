@@ -60,6 +60,8 @@ macro_rules! script {
             "end do ",
             include_str!("../../../lua/lib/history.lua"),
             "end do ",
+            include_str!("../../../lua/lib/adaptive.lua"),
+            "end do ",
             include_str!("../../../lua/lib/reply.lua"),
             "end ",
             include_str!(concat!("../../../lua/", $file)),

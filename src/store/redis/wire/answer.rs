@@ -9,9 +9,9 @@ use super::super::script::LAYOUT;
 use super::ending;
 use super::places;
 use crate::line::{
-    BitsUpdate, Claimed, Classed, Commanded, Counts, Done, Ending, ExpressUpdate, InForce, Joined,
-    Letter, Named, NotClassed, Number, Offered, Override, Overrides, PLACES_MAX, Reason, Refusal,
-    Reply, RosterUpdate, Standing, Subject, Taken, Terms, Update,
+    Adapted, BitsUpdate, Claimed, Classed, Commanded, Counts, Done, Ending, ExpressUpdate, InForce,
+    Joined, Letter, Named, NotClassed, Number, Offered, Override, Overrides, PLACES_MAX, Reason,
+    Refusal, Reply, RosterUpdate, Standing, Subject, Taken, Terms, Update, Why,
 };
 use crate::store::StoreError;
 
@@ -46,10 +46,11 @@ pub fn decode(value: Value) -> Result<Reply, StoreError> {
     let mut head = Tape::of(head, "head")?;
     let taken = taken(&mut head)?;
     let (run, wall_ms) = (head.next()?, head.next()?);
-    let counts = counts(&mut head)?;
+    let mut counts = counts(&mut head)?;
     let (bits_version, from, head_version, serial) =
         (head.next()?, head.next()?, head.next()?, head.next()?);
     let roster_version = head.next()?;
+    counts.adapted = adapted(&mut head)?;
     head.end()?;
     let update = Update {
         bits: (bits_version > 0)
@@ -195,7 +196,16 @@ fn counts(tape: &mut Tape) -> Result<Counts, StoreError> {
         classed: tape.next()?,
         class_overflow: tape.next()?,
         class_balance: tape.next()?,
+        adapted: None, // last of all
     })
+}
+
+/// The rate, where it follows the origin.
+fn adapted(tape: &mut Tape) -> Result<Option<Adapted>, StoreError> {
+    let steered = tape.next_bool()?;
+    let (rate, why) = (tape.next()?, Why::from_code(tape.next()?).ok_or(wrong("why"))?);
+    let (p95_ms, slow, errors) = (tape.next()?, tape.next()?, tape.next()?);
+    Ok(steered.then_some(Adapted { rate, why, p95_ms, slow, errors }))
 }
 
 /// The bitmaps, as long as the line's own: `live` up to the highest place, `used` up to the last one in it.

@@ -1,0 +1,133 @@
+//! A rate that follows the origin, shared by three nodes on one Redis: what one node sees of the origin, all of them go by.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::{alone, state};
+use crate::support::redis::RedisServer;
+use crate::support::{Config, Gateway, Operator, Origin, Visitor, eventually};
+
+const ROOM: &str = "rate = \"60/s\"\nrate_min = \"2/s\"\nadaptive = { target_p95 = \"400ms\" }\n\
+                    max_waiting = \"none\"\nheartbeat_timeout = \"10m\"";
+
+struct Three {
+    redis: RedisServer,
+    nodes: Vec<Gateway>,
+    /// Of each node one who is inside.
+    inside: Vec<Visitor>,
+    _waiting: Vec<Visitor>,
+    _origin: Origin,
+}
+
+impl Three {
+    fn start() -> Three {
+        let (redis, origin) = (RedisServer::start(), Origin::start());
+        let nodes: Vec<Gateway> = (0..3)
+            .map(|_| {
+                let config = Config::new(&[origin.address().to_string()]).room("sale", ROOM);
+                Gateway::start(config.store_at(&redis.url()))
+            })
+            .collect();
+        let inside = nodes.iter().map(|node| {
+            let mut visitor = Visitor::new(node);
+            eventually("a seat", || visitor.open("/").is_from_origin().then_some(()));
+            visitor
+        });
+        let inside = inside.collect();
+        let come = |nth: usize| {
+            let mut visitor = Visitor::new(&nodes[nth % 3]);
+            visitor.open("/");
+            visitor
+        };
+        let waiting = (0..120).map(come).collect();
+        Three { redis, nodes, inside, _waiting: waiting, _origin: origin }
+    }
+
+    fn told(&self, node: usize) -> Value {
+        Operator::new(&self.nodes[node]).see("/v1/rooms/sale")["adaptive"].clone()
+    }
+
+    /// Those inside ask for this, again and again, until every node says so.
+    fn ask_until(&mut self, path: &str, what: &str, good: impl Fn(&Value) -> bool) -> Duration {
+        let began = Instant::now();
+        eventually(what, || {
+            for visitor in &mut self.inside {
+                for _ in 0..3 {
+                    visitor.fetch(path);
+                }
+            }
+            (0..3).all(|node| good(&self.told(node))).then_some(())
+        });
+        began.elapsed()
+    }
+}
+
+#[test]
+fn three_nodes_share_one_rate_that_follows_the_origin() {
+    let _alone = alone();
+    let mut three = Three::start();
+    let took = three.ask_until("/reply?status=500", "no turns", |told| told["why"] == "failing");
+    println!("no turns {took:?} after the first error");
+    assert!(took < Duration::from_secs(8), "{took:?}");
+    let told = three.told(0);
+    assert_eq!((&told["rate"], &told["signal"]), (&json!(0), &json!("latency")), "{told:#}");
+    assert!(told["error_ratio"].as_f64().is_some_and(|part| part >= 0.5), "{told:#}");
+    let reason = told["reason"].as_str().expect("a sentence");
+    assert!(reason.starts_with("rate 0/s: stopped, "), "{reason}");
+
+    // Nobody is called while it goes on so, by any node.
+    let stopped = state(&three.redis, "turns");
+    let until = Instant::now() + Duration::from_secs(3);
+    while Instant::now() < until {
+        for visitor in &mut three.inside {
+            visitor.fetch("/reply?status=500");
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert_eq!(state(&three.redis, "turns"), stopped);
+    // But by hand.
+    let operator = Operator::with_key(&three.nodes[1], crate::support::operator::OPERATOR);
+    assert_eq!(operator.does("/v1/rooms/sale/release", &json!({ "count": 2 }))["released"], 2);
+
+    // Well again: from the floor, and upwards.
+    let rate = |told: &Value| told["rate"].as_f64().unwrap_or(0.0);
+    three.ask_until("/fine", "turns again", |told| rate(told) >= 2.0);
+    assert!(rate(&three.told(0)) < 10.0, "gradually: {:#}", three.told(0));
+    three.ask_until("/fine", "growth", |told| rate(told) > 3.0);
+    assert!(state(&three.redis, "turns") > stopped + 2);
+    // Of one mind, as soon as nothing new is told.
+    eventually("the same rate everywhere", || {
+        let all: Vec<f64> = (0..3).map(|node| rate(&three.told(node))).collect();
+        all.iter().all(|one| *one == all[0]).then_some(())
+    });
+    let metrics = Operator::new(&three.nodes[2]).get("/metrics").text();
+    let line = metrics.lines().find(|line| line.starts_with("anteroom_adaptive_rate{"));
+    let told: f64 = line.and_then(|line| line.rsplit(' ').next()?.parse().ok()).expect("a rate");
+    assert!(told >= 2.0, "{line:?}");
+}
+
+/// An origin that hangs gives no answers that could be slow.
+#[test]
+fn an_origin_that_hangs_is_seen_while_it_hangs() {
+    let _alone = alone();
+    let mut three = Three::start();
+    three.ask_until("/fine", "figures", |told| told["why"] != "starting");
+    let visitors: Vec<Visitor> = (0..8)
+        .map(|nth| {
+            let mut same = Visitor::new(&three.nodes[nth % 3]);
+            same.learn_cookies(&three.inside[nth % 3]);
+            same
+        })
+        .collect();
+    let began = Instant::now();
+    let asking: Vec<_> = visitors
+        .into_iter()
+        .map(|mut visitor| std::thread::spawn(move || visitor.fetch("/slow?ms=15000")))
+        .collect();
+    eventually("no turns", || (0..3).all(|node| three.told(node)["why"] == "silent").then_some(()));
+    let took = began.elapsed();
+    println!("no turns {took:?} after the first request that hangs");
+    assert!(took < Duration::from_secs(10), "{took:?}: before anything was answered");
+    asking.into_iter().for_each(|asking| _ = asking.join());
+}
