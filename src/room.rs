@@ -81,6 +81,22 @@ pub struct Proof {
     pub number: Number,
 }
 
+/// What a pass says about its seat.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sitting {
+    /// When its visitor entered.
+    pub admitted_ms: u64,
+    /// In which slot, counted from 1; 0: none.
+    pub slot: u64,
+}
+
+impl Sitting {
+    fn renewal(self, number: Number) -> Renewal {
+        let Sitting { admitted_ms, slot } = self;
+        Renewal { number, admitted_ms, slot, extend: false }
+    }
+}
+
 /// A newcomer's outcome: [`Joined`] of one.
 pub type Newcomer = Result<Joined, Busy>;
 
@@ -151,13 +167,43 @@ impl Room {
     }
 
     /// A pass in force was used, and its seat is to last longer.
-    pub async fn renew(&self, proof: Proof, admitted_ms: u64) -> Result<Claimed, Busy> {
-        let renewal = Renewal { number: proof.number, admitted_ms, ..Renewal::default() };
+    pub async fn renew(&self, proof: Proof, sitting: Sitting) -> Result<Claimed, Busy> {
+        self.renew_by(proof, sitting, sitting.renewal(proof.number)).await
+    }
+
+    /// The same, for one idle time more.
+    pub async fn extend(&self, proof: Proof, sitting: Sitting) -> Result<Claimed, Busy> {
+        let renewal = Renewal { extend: true, ..sitting.renewal(proof.number) };
+        self.renew_by(proof, sitting, renewal).await
+    }
+
+    async fn renew_by(
+        &self,
+        proof: Proof,
+        sitting: Sitting,
+        renewal: Renewal,
+    ) -> Result<Claimed, Busy> {
         let asked =
             self.ask_about(proof, Claimed::Stale, |desk, answer| desk.renew(renewal, answer));
         match asked.await {
-            Err(Busy::Away) => Ok(self.renew_alone(proof, admitted_ms)),
+            Err(Busy::Away) => Ok(self.renew_alone(proof, sitting)),
             told => told,
+        }
+    }
+
+    /// Somebody inside was heard of, in a room where every sign of life counts. Said soon; nobody waits for what comes of it.
+    pub fn touch(&self, proof: Proof, sitting: Sitting) {
+        if self.known(proof) {
+            self.desk().touch(sitting.renewal(proof.number));
+            self.said.notify_one();
+        }
+    }
+
+    /// Somebody's last connection on this node has closed.
+    pub fn hang_up(&self, proof: Proof) {
+        if self.known(proof) {
+            self.desk().hang_up(proof.number);
+            self.said.notify_one();
         }
     }
 

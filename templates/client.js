@@ -63,7 +63,7 @@ export class QueueStatus {
       queueId: answer.queue_id, queueRef: answer.queue_ref, eventId: answer.event_id, status: answer.status,
       position: answer.position, positionLabel: answer.position_label, waiting: answer.waiting,
       estimatedWaitSeconds: answer.estimated_wait_seconds, eta: answer.eta, paused: answer.paused,
-      message: answer.message, claimWindowSeconds: answer.claim_window_seconds, reason: answer.reason,
+      message: answer.message, rosterVersion: answer.roster_version, claimWindowSeconds: answer.claim_window_seconds, reason: answer.reason,
       nextPollSeconds: answer.next_poll_seconds || answer.next_heartbeat_seconds,
       enqueuedAt: answer.enqueued_at && new Date(answer.enqueued_at),
     };
@@ -327,7 +327,27 @@ function runPage(body) {
 
   const updated = () => write('updated', fill(words.updated, new Date().toLocaleTimeString(words.numbers)));
 
+  // Who plays and who waits, by name: asked for when it is another list than the one shown.
+  let listed;
+  const roster = async ({ rosterVersion, positionLabel }) => {
+    if (rosterVersion === listed) return;
+    listed = rosterVersion;
+    try {
+      const list = await (await fetch(`/.anteroom/v1/queue/roster?event_id=${eventId}`)).json();
+      const rows = (name, people, mark) => elements(name).forEach(element => element.replaceChildren(...people.map(person => {
+        const [item, before] = ['li', 'b'].map(tag => document.createElement(tag));
+        item.className = person.label === positionLabel ? 'me' : person.status;
+        before.textContent = mark(person);
+        item.append(before, person.name);
+        return item;
+      })));
+      rows('players', list.players, ({ slot }) => slot || '•');
+      rows('line', list.waiting, ({ position }) => (position ? formatNumber(words, position) : '✓'));
+    } catch { /* The next one will do. */ }
+  };
+
   const waiting = status => {
+    roster(status);
     // The cookie came back: if it is gone later, somebody left the line.
     first.delete('fresh');
     const { position, eta, paused, estimatedWaitSeconds: wait } = status;

@@ -129,6 +129,12 @@ struct Pass {
     admitted_at: String,
     issued_at: String,
     expires_at: String,
+    /// Where seats have names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    slot: Option<String>,
+    /// Where visitors have names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
 }
 
 /// Who is inside
@@ -155,7 +161,8 @@ pub(super) async fn inside(
         Found::Inside(seats) => seats,
         _ => Vec::new(),
     };
-    let epoch = entrance.room.view().counts().epoch;
+    let view = entrance.room.view();
+    let epoch = view.counts().epoch;
     let pass = |(number, terms): (u64, crate::line::Terms)| {
         let hash = Sha256::digest(entrance.keys.nonce(epoch, number).as_bytes());
         Pass {
@@ -164,6 +171,8 @@ pub(super) async fn inside(
             admitted_at: clock::moment(terms.admitted_ms),
             issued_at: clock::moment(terms.issued_ms),
             expires_at: clock::moment(terms.expires_ms),
+            slot: entrance.slot_name(terms.slot),
+            name: view.roster().name_of(number).map(str::to_owned),
         }
     };
     let event_id = entrance.room.name().to_owned();

@@ -59,6 +59,12 @@ pub(super) struct Visitor {
     position: Option<u64>,
     /// When the turn comes; null while nobody is released.
     eta: Option<Eta>,
+    /// What the roster calls them, where a room has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    /// The slot they sit in, where seats have names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    slot: Option<String>,
 }
 
 /// Who is next
@@ -147,6 +153,7 @@ impl Visitor {
         number: Number,
         (status, reason): (&'static str, Option<&'static str>),
     ) -> Visitor {
+        let known = view.roster().find(number);
         Visitor {
             number,
             label: entrance.label(number),
@@ -155,6 +162,8 @@ impl Visitor {
             reason,
             position: None,
             eta: None,
+            name: known.map(|known| known.name.clone()),
+            slot: known.and_then(|known| entrance.slot_name(known.slot)),
         }
     }
 }

@@ -14,6 +14,7 @@
 //! | `GET /v1/rooms/{id}/line`, `/visitors/{visitor}`, `/events` | viewer | who is next; one of them; what happens |
 //! | `GET /v1/rooms/{id}/history`, `/inside`, `/health` | viewer | the past; who is inside; whether the line is sound |
 //! | `GET /v1/rooms/{id}/shadow` | viewer | what would have happened, in mode shadow |
+//! | `POST /v1/rooms/{id}/visitors/{visitor}/complete`, `/extend`, `/revoke`, `/requeue` | operator | one visitor's session |
 //! | `POST /v1/rooms/{id}/pause`, `/resume`, `/release`, `/boost`, `/drain`, `/message`, `/revoke` | operator | the verbs |
 //! | `PATCH /v1/rooms/{id}` | operator | settings, while it runs |
 //! | `POST /v1/rooms/{id}/reset`, `/repair`, `POST /v1/reload` | admin | those that end something |

@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 use super::access::{Act, Caller, Rule};
 use super::change::{self, Written};
-use super::input::{InRoom, Told};
+use super::input::{self, InRoom, Told};
 use super::line::{Visitor, find};
 use super::number::Whole;
 use super::orders::order;
@@ -163,6 +163,107 @@ pub(super) async fn revoke(
     }
     let visitor = Visitor::of(entrance, &entrance.room.view(), number);
     Ok(Json(Revoked { revoked, visitor }))
+}
+
+/// What became of an order about one visitor.
+#[derive(Serialize, ToSchema)]
+pub(super) struct Steered {
+    /// Whether anything was done: somebody who is over is not steered any more.
+    done: bool,
+    visitor: Visitor,
+}
+
+/// End a visitor's session: they are done
+#[utoipa::path(
+    post, path = "/v1/rooms/{id}/visitors/{visitor}/complete", tag = "visitors", request_body = Option<Nothing>,
+    params(
+        ("id" = String, Path, description = "Without its tenant"),
+        ("visitor" = String, Path, description = "A number, a label or a queue_ref")
+    ),
+    responses((status = 200, body = Steered))
+)]
+pub(super) async fn complete(
+    room: InRoom<Act>,
+    input::Visitor(visitor): input::Visitor,
+    _: Told<Nothing>,
+) -> Result<Json<Steered>, Refusal> {
+    steer(&room, &visitor, Command::Complete, ("complete", "completed", "completed")).await
+}
+
+/// Keep a visitor's seat for one idle time more
+#[utoipa::path(
+    post, path = "/v1/rooms/{id}/visitors/{visitor}/extend", tag = "visitors", request_body = Option<Nothing>,
+    params(
+        ("id" = String, Path, description = "Without its tenant"),
+        ("visitor" = String, Path, description = "A number, a label or a queue_ref")
+    ),
+    responses((status = 200, body = Steered))
+)]
+pub(super) async fn extend(
+    room: InRoom<Act>,
+    input::Visitor(visitor): input::Visitor,
+    _: Told<Nothing>,
+) -> Result<Json<Steered>, Refusal> {
+    steer(&room, &visitor, Command::Extend, ("extend", "active", "extended")).await
+}
+
+/// Take one visitor's place or seat away
+#[utoipa::path(
+    post, path = "/v1/rooms/{id}/visitors/{visitor}/revoke", tag = "visitors", request_body = Option<Nothing>,
+    params(
+        ("id" = String, Path, description = "Without its tenant"),
+        ("visitor" = String, Path, description = "A number, a label or a queue_ref")
+    ),
+    responses((status = 200, body = Steered))
+)]
+pub(super) async fn revoke_one(
+    room: InRoom<Act>,
+    input::Visitor(visitor): input::Visitor,
+    _: Told<Nothing>,
+) -> Result<Json<Steered>, Refusal> {
+    steer(&room, &visitor, Command::Revoke, ("revoke", "expired", "revoked")).await
+}
+
+/// Send a visitor to the end of the line
+#[utoipa::path(
+    post, path = "/v1/rooms/{id}/visitors/{visitor}/requeue", tag = "visitors", request_body = Option<Nothing>,
+    params(
+        ("id" = String, Path, description = "Without its tenant"),
+        ("visitor" = String, Path, description = "A number, a label or a queue_ref")
+    ),
+    responses((status = 200, body = Steered))
+)]
+pub(super) async fn requeue(
+    room: InRoom<Act>,
+    input::Visitor(visitor): input::Visitor,
+    _: Told<Nothing>,
+) -> Result<Json<Steered>, Refusal> {
+    steer(&room, &visitor, Command::Requeue, ("requeue", "expired", "requeued")).await
+}
+
+async fn steer(
+    room: &InRoom<Act>,
+    visitor: &str,
+    command: fn(Number) -> Command,
+    (action, status, reason): (&'static str, &'static str, &'static str),
+) -> Result<Json<Steered>, Refusal> {
+    let entrance = &room.entrance;
+    let view = entrance.room.view();
+    let number = find(entrance, &view, visitor)?;
+    let parameters = json!({ "visitor": entrance.label(number) });
+    let told = order(room.caller(), &entrance.room, command(number), action, parameters);
+    let done = match told.await? {
+        Commanded::Ended(Done::Freed) | Commanded::Done => true,
+        Commanded::Ended(Done::Unknown | Done::Stale) => return Err(no_visitor()),
+        _ => false,
+    };
+    if done && action != "extend" {
+        // Who it is only their ticket would say.
+        let proof = Proof { epoch: view.counts().epoch, number };
+        chronicle::changed(entrance, proof, || None, status, reason);
+    }
+    let visitor = Visitor::of(entrance, &entrance.room.view(), number);
+    Ok(Json(Steered { done, visitor }))
 }
 
 pub(super) async fn set_paused(

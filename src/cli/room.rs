@@ -24,8 +24,8 @@ use call::Port;
 #[derive(Args)]
 #[command(
     disable_help_subcommand = true,
-    after_help = "And boost, message, rollout, shadow, revoke, reset, reload, audit, history, export, doctor: see `room VERB --help`.\n\
-Where there is one, ROOM may be left out. --tenant: whose. Or ANTEROOM_ADMIN, _ROOM, _TENANT, _JSON."
+    after_help = "And boost, message, rollout, shadow, revoke, complete, extend, requeue, reset, reload, audit,\n\
+history, export, doctor. ROOM: if there are several. Or ANTEROOM_ADMIN, _ROOM, _TENANT, _JSON."
 )]
 pub(super) struct Room {
     /// The operators' port
@@ -168,6 +168,30 @@ enum Verb {
         #[command(flatten)]
         which: Which,
     },
+    /// End a visitor's session: they are done
+    #[command(hide = true)]
+    Complete {
+        /// 123, A-000123 or q_…
+        visitor: String,
+        #[command(flatten)]
+        which: Which,
+    },
+    /// Keep a visitor's seat for one idle time more
+    #[command(hide = true)]
+    Extend {
+        /// 123, A-000123 or q_…
+        visitor: String,
+        #[command(flatten)]
+        which: Which,
+    },
+    /// Send a visitor to the end of the line
+    #[command(hide = true)]
+    Requeue {
+        /// 123, A-000123 or q_…
+        visitor: String,
+        #[command(flatten)]
+        which: Which,
+    },
     /// Start anew: every ticket and pass is void
     #[command(hide = true)]
     Reset {
@@ -223,6 +247,9 @@ impl Room {
                 let visitor = format!("/visitors/{}", call::escaped(&visitor));
                 (port.get(&which.path(&port, &visitor)?)?, show::visitor)
             }
+            Verb::Complete { visitor, which } => steer(&port, &which, &visitor, "complete")?,
+            Verb::Extend { visitor, which } => steer(&port, &which, &visitor, "extend")?,
+            Verb::Requeue { visitor, which } => steer(&port, &which, &visitor, "requeue")?,
             Verb::Pause(which) => {
                 (port.post(&which.path(&port, "/pause")?, &json!({}))?, show::paused)
             }
@@ -351,4 +378,15 @@ fn confirm(room: &str) -> Result<(), Failure> {
         true => Ok(()),
         false => Err(Failure::Usage("nothing was done".to_owned())),
     }
+}
+
+/// One visitor's session, steered.
+fn steer(
+    port: &Port,
+    which: &Which,
+    visitor: &str,
+    verb: &str,
+) -> Result<(Value, fn(&Value) -> String), Failure> {
+    let path = format!("/visitors/{}/{verb}", call::escaped(visitor));
+    Ok((port.post(&which.path(port, &path)?, &json!({}))?, show::steered))
 }

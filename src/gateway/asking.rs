@@ -19,8 +19,9 @@ use super::invite::{Proven, is_granted};
 use super::origin::Origin;
 use super::settings::OnLoss;
 use super::show::{Notice, Reader};
-use crate::line::{Claimed, Joined, Key, Refusal, Subject, Terms};
+use crate::line::{Claimed, Ending, Joined, Key, Keyed, Reason, Refusal, Subject, Terms};
 use crate::metrics::Outcome as Counted;
+use crate::page::Unnamed;
 use crate::room::{Busy, Proof};
 
 /// How long the line may take to answer before the visitor is told that it can't be reached: longer than any
@@ -55,6 +56,8 @@ pub(super) enum Question {
     JoinAt(Key, u64),
     /// To be let in.
     Claim(Proof),
+    /// For the number at the end of the line that somebody has instead of this one.
+    Requeue(Proof),
 }
 
 /// What became of a question.
@@ -86,7 +89,7 @@ impl Asking {
     async fn ask(&self) -> Outcome {
         let began = Instant::now();
         match self.question {
-            Question::Join | Question::JoinAt(..) => self.join(began).await,
+            Question::Join | Question::JoinAt(..) | Question::Requeue(_) => self.join(began).await,
             Question::Claim(proof) => self.claim(proof, began).await,
         }
     }
@@ -101,6 +104,7 @@ impl Asking {
             (OnLoss::Hold, Question::JoinAt(nonce, _)) => {
                 self.notice(Notice::Arrived(entrance.arrival_wait_ms(*nonce, None)))
             }
+            (OnLoss::Hold, Question::Requeue(_)) => self.notice(Notice::StoreLost),
             (OnLoss::Hold, Question::Join) => {
                 Outcome::Answer(entrance.record_counted(&self.reader, None))
             }
@@ -115,11 +119,16 @@ impl Asking {
 
     async fn join(&self, began: Instant) -> Outcome {
         let entrance = &self.entrance;
+        let anew = !matches!(self.question, Question::JoinAt(..) | Question::Requeue(_));
+        if anew && entrance.has_roster() {
+            return self.notice(Notice::Name(None));
+        }
         let address = self.reader.client.address;
         let (mut keyed, mut identity) = match self.question {
             Question::JoinAt(nonce, _) => {
                 (Some(entrance.arrived(nonce, &self.identity)), self.identity.clone())
             }
+            Question::Requeue(proof) => (Some(Keyed::requeued(proof.number)), self.own_identity()),
             // Whoever joins anew is somebody new: what an old ticket said of them is over.
             _ => match entrance.newcomer(address, self.user.as_deref()) {
                 Ok(keyed) => (keyed, Identity::default()),
@@ -175,8 +184,9 @@ impl Asking {
             // The place of a device is not shown to whoever only names it.
             Ok(Joined::Already { .. }) => self.notice(Notice::Refused),
             Ok(Joined::Refused(Refusal::Full)) => self.notice(Notice::Full),
-            Ok(Joined::Refused(Refusal::Closed | Refusal::NameTaken)) => {
-                self.notice(Notice::Closed)
+            Ok(Joined::Refused(Refusal::Closed)) => self.notice(Notice::Closed),
+            Ok(Joined::Refused(Refusal::NameTaken)) => {
+                self.notice(Notice::Name(Some(Unnamed::Taken)))
             }
             Ok(Joined::Refused(Refusal::Limited { retry_ms, subject })) => {
                 let whose = match (subject, &self.user) {
@@ -210,6 +220,11 @@ impl Asking {
                 let answer = entrance.show_place(&self.reader, &view, proof, self.joined_ms, false);
                 Outcome::Answer(answer)
             }
+            Ok(Claimed::Over(Reason::Ended(Ending::Requeued))) => {
+                let question = Question::Requeue(proof);
+                let again = Asking { question, ..self.again() };
+                Box::pin(again.join(began)).await
+            }
             Ok(Claimed::Over(reason)) => {
                 match self.reader.intent == Intent::Page && entrance.room.view().waiting() == 0 {
                     true => self.join(began).await,
@@ -223,6 +238,26 @@ impl Asking {
             },
             Err(Busy::Away) => self.alone(),
             Err(busy) => self.notice(busy.into()),
+        }
+    }
+
+    /// Who they are, but for what their pass is bound to: a ticket is not.
+    fn own_identity(&self) -> Identity {
+        Identity { bind: None, ..self.identity.clone() }
+    }
+
+    /// The same visitor, to ask something else.
+    fn again(&self) -> Asking {
+        Asking {
+            entrance: self.entrance.clone(),
+            origin: self.origin.clone(),
+            question: Question::Join,
+            reader: self.reader.clone(),
+            identity: self.identity.clone(),
+            agent: self.agent.clone(),
+            joined_ms: self.joined_ms,
+            user: self.user.clone(),
+            app: self.app,
         }
     }
 

@@ -14,7 +14,7 @@ use tokio::time::{Instant, sleep};
 use super::decide::AFTERGLOW_MS;
 use super::entrance::Entrance;
 use crate::line::{Claimed, Ending};
-use crate::room::Proof;
+use crate::room::{Proof, Sitting};
 
 /// How soon an ending is noticed: a revocation holds within a second.
 const GLANCE: Duration = Duration::from_millis(500);
@@ -102,10 +102,10 @@ pub fn hurry(progress: &Arc<Progress>, patience: Duration, watch: &Arc<Watch>) {
 }
 
 /// Stays with a request until it is over, or its visitor's time is.
-pub fn accompany(entrance: &Arc<Entrance>, proof: Proof, admitted_ms: u64, watch: &Arc<Watch>) {
+pub fn accompany(entrance: &Arc<Entrance>, proof: Proof, sitting: Sitting, watch: &Arc<Watch>) {
     let (entrance, watch) = (entrance.clone(), Arc::downgrade(watch));
     tokio::spawn(async move {
-        stay(&entrance, proof, admitted_ms, &watch).await;
+        stay(&entrance, proof, sitting, &watch).await;
         if let Some(watch) = watch.upgrade() {
             watch.close();
         }
@@ -113,9 +113,14 @@ pub fn accompany(entrance: &Arc<Entrance>, proof: Proof, admitted_ms: u64, watch
 }
 
 /// Until the visitor's time is over, or the request.
-async fn stay(entrance: &Entrance, proof: Proof, admitted_ms: u64, watch: &Weak<Watch>) {
-    let idle = entrance.room.view().settings().and_then(|settings| settings.session_idle_ms);
-    let pause = Duration::from_millis(idle.unwrap_or(60_000)) / RENEWALS;
+async fn stay(entrance: &Entrance, proof: Proof, sitting: Sitting, watch: &Weak<Watch>) {
+    let view = entrance.room.view();
+    let idle = view.settings().and_then(|settings| settings.session_idle_ms);
+    let mut pause = Duration::from_millis(idle.unwrap_or(60_000)) / RENEWALS;
+    if let Some(grace) = entrance.slot_grace(&view) {
+        // Another connection of theirs may close, here or elsewhere: this one says in time that it is open.
+        pause = pause.min(grace / (RENEWALS - 1));
+    }
     let mut renewed = Instant::now();
     while watch.strong_count() > 0 {
         sleep(GLANCE).await;
@@ -130,10 +135,44 @@ async fn stay(entrance: &Entrance, proof: Proof, admitted_ms: u64, watch: &Weak<
         }
         if renewed.elapsed() >= pause {
             renewed = Instant::now();
-            let renewal = entrance.room.renew(proof, admitted_ms).await;
+            let renewal = entrance.room.renew(proof, sitting).await;
             if let Ok(Claimed::Over(_) | Claimed::Stale) = renewal {
                 return;
             }
+        }
+    }
+}
+
+/// A connection that stays open, of somebody in a room with slots. When their last one on this node is gone, the line hears of it.
+#[derive(Debug)]
+pub struct Connected {
+    entrance: Arc<Entrance>,
+    proof: Proof,
+}
+
+impl Connected {
+    /// One more; `None` where nobody asks.
+    pub fn new(entrance: &Arc<Entrance>, proof: Proof) -> Option<Connected> {
+        entrance.slot_grace(&entrance.room.view())?;
+        entrance.connections().entry(proof.number).and_modify(|open| *open += 1).or_insert(1);
+        Some(Connected { entrance: entrance.clone(), proof })
+    }
+}
+
+impl Drop for Connected {
+    fn drop(&mut self) {
+        let number = self.proof.number;
+        let last = {
+            let mut connections = self.entrance.connections();
+            let open = connections.get(&number).copied().unwrap_or(1);
+            match open > 1 {
+                true => _ = connections.insert(number, open - 1),
+                false => _ = connections.remove(&number),
+            }
+            open <= 1
+        };
+        if last {
+            self.entrance.room.hang_up(self.proof);
         }
     }
 }

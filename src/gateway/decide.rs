@@ -93,6 +93,8 @@ pub enum Decision {
     Claim(Proof),
     /// Ask the line for a number.
     Join,
+    /// Sent to the end of the line: ask for the number there.
+    Requeue(Proof),
     /// A pass that ran out while the store was away: the session goes on, by this node's word.
     Resume(Proof),
     /// To the origin without a pass: the store is away, and that is how it was wanted.
@@ -199,6 +201,7 @@ fn with_ticket(facts: &Facts, view: &View, proof: Proof, joined_ms: u64) -> Deci
         Standing::Completed => over(facts, view, Reason::Ended(Ending::Completed)),
         // Used up by leaving, or by coming in: whoever never got the answer with their pass is inside.
         Standing::Expired(Reason::Used) if facts.intent == Intent::Page => Decision::Claim(proof),
+        Standing::Expired(Reason::Ended(Ending::Requeued)) => Decision::Requeue(proof),
         Standing::Expired(reason) => over(facts, view, reason),
     }
 }
@@ -222,6 +225,7 @@ fn with_pass(
         {
             return Decision::Forward { proof, renew: false };
         }
+        Some(Ending::Requeued) => return Decision::Requeue(proof),
         Some(why) => return over(facts, view, Reason::Ended(why)),
     }
     let idle_ms = view.settings().and_then(|settings| settings.session_idle_ms);

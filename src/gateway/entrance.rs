@@ -5,8 +5,9 @@
 //! [`decide`](super::decide).
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
@@ -52,6 +53,14 @@ pub struct Entrance {
     pub(super) quiet: Quiet,
     pub(super) polls_per_second: u32,
     pub(super) loss: Loss,
+    /// Connections that stay open, by number: in rooms with slots.
+    connections: Mutex<HashMap<Number, usize>>,
+}
+
+impl std::fmt::Debug for Entrance {
+    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(to, "the way into {}", self.room.name())
+    }
 }
 
 /// Pages, and with which words of operators they were made.
@@ -202,6 +211,7 @@ impl Entrance {
             settings,
             polls_per_second,
             loss,
+            connections: Mutex::default(),
         }
     }
 
@@ -209,6 +219,37 @@ impl Entrance {
     #[must_use]
     pub fn counted_by(self, stats: Arc<Stats>) -> Entrance {
         Entrance { stats, ..self }
+    }
+
+    /// How long a seat is kept after its visitor's last connection, where seats have names.
+    pub fn slot_grace(&self, view: &View) -> Option<Duration> {
+        let settings = view.settings().filter(|settings| !settings.slots.is_empty())?;
+        Some(Duration::from_millis(settings.slot_grace_ms))
+    }
+
+    /// What a slot is called.
+    pub fn slot_name(&self, slot: u64) -> Option<String> {
+        let index = usize::try_from(slot).ok()?.checked_sub(1)?;
+        self.room.view().settings()?.slots.get(index).cloned()
+    }
+
+    /// Which slot is called so, counted from 1; 0: none.
+    pub fn slot_of(&self, name: Option<&str>) -> u64 {
+        let view = self.room.view();
+        let slots = view.settings().map_or(&[][..], |settings| &settings.slots);
+        let found = name.and_then(|name| slots.iter().position(|slot| slot == name));
+        found.map_or(0, |index| index as u64 + 1)
+    }
+
+    /// Whether visitors have names here.
+    pub fn has_roster(&self) -> bool {
+        self.room.view().settings().is_some_and(|settings| settings.roster)
+    }
+
+    /// Connections that stay open, by number.
+    pub(super) fn connections(&self) -> MutexGuard<'_, HashMap<Number, usize>> {
+        // Nothing can panic while it is held.
+        self.connections.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What a letter is to say about somebody who enters, if anybody is told: who they are, so that whichever node delivers it can
@@ -358,11 +399,12 @@ impl Entrance {
 
     /// The pass of a number inside: the same terms give the same one, byte for byte.
     pub fn pass(&self, proof: Proof, terms: &Terms, identity: &Identity) -> String {
+        let slot = self.slot_name(terms.slot);
         let pass = Pass {
             device_id: identity.device_id.as_deref().map(Cow::Borrowed),
             user_id: identity.user_id.as_deref().map(Cow::Borrowed),
             class: identity.class_name().into(),
-            slot: None,
+            slot: slot.map(Cow::Owned),
             num: proof.number,
             epoch: proof.epoch,
             issued_at: terms.issued_ms / 1_000,
@@ -488,7 +530,10 @@ impl Entrance {
 
 fn pages(room: &Room, settings: &settings::Room, message: Option<String>) -> Pages {
     let framed = settings.cookies == Cookies::Partitioned;
-    Pages::new(room.name(), &Look { framed, message, ..settings.look.clone() })
+    Pages::new(
+        room.name(),
+        &Look { framed, message, roster: settings.line.roster, ..settings.look.clone() },
+    )
 }
 
 /// A number as the limits know it.

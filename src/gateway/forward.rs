@@ -27,7 +27,7 @@ use super::show::{self, Form, Reader};
 use crate::line::{Claimed, Done, Ending, Terms};
 use crate::metrics::{Failed, Outcome};
 use crate::page::Page;
-use crate::room::{Busy, Proof};
+use crate::room::{Busy, Proof, Sitting};
 use crate::stats::UnderWay;
 use crate::token::Pass;
 
@@ -165,7 +165,7 @@ impl Admission {
             admitted_ms: terms.admitted_ms,
             expires_at: terms.expires_ms / 1_000,
             identity,
-            slot: None,
+            slot: entrance.slot_name(terms.slot),
             user: None,
             app: false,
         }
@@ -178,9 +178,16 @@ impl Admission {
         self
     }
 
+    /// What the pass says about its seat.
+    pub fn sitting(&self) -> Sitting {
+        let slot = self.entrance.slot_of(self.slot.as_deref());
+        Sitting { admitted_ms: self.admitted_ms, slot }
+    }
+
     /// On these terms from now on, if the line says so.
     pub fn renewed(&mut self, claimed: Claimed) {
         if let Claimed::Inside(terms) = claimed {
+            self.slot = self.entrance.slot_name(terms.slot);
             self.token = self.entrance.pass(self.proof, &terms, &self.identity);
             self.expires_at = terms.expires_ms / 1_000;
             self.hand_out = true;
@@ -246,7 +253,12 @@ impl Forward {
 
     /// By an admission.
     pub fn admitted(origin: Arc<Origin>, client: Client, admission: Admission) -> Forward {
-        admission.entrance.count(Outcome::Admitted);
+        let entrance = &admission.entrance;
+        entrance.count(Outcome::Admitted);
+        // Where a seat is left soon after its last connection, every request says that somebody is still there.
+        if !admission.hand_out && entrance.slot_grace(&entrance.room.view()).is_some() {
+            entrance.room.touch(admission.proof, admission.sitting());
+        }
         Forward { admission: Some(admission), ..Forward::open(origin, client) }
     }
 
@@ -333,10 +345,10 @@ impl Forward {
         let Some(admission) = &self.admission else { return Ok(()) };
         let (name, value) = match command {
             // An app has no cookie to forget: what it holds is void.
-            Some(Order::Requeue | Order::Revoke) if admission.app => return Ok(()),
-            Some(Order::Requeue | Order::Revoke) => {
-                ("Set-Cookie", admission.entrance.jar.forget(secure))
-            }
+            // By what they hold they find their new number.
+            Some(Order::Requeue) => return Ok(()),
+            Some(Order::Revoke) if admission.app => return Ok(()),
+            Some(Order::Revoke) => ("Set-Cookie", admission.entrance.jar.forget(secure)),
             // Whoever must get their pass gets it; a mere renewal waits for a response that no cache keeps.
             _ if admission.hand_out && !(admission.renew && is_shared(response)) => {
                 admission.keep(secure)
@@ -396,7 +408,7 @@ fn with_headers<T>(request: &mut RequestHeader, change: impl FnOnce(&mut HeaderM
 pub enum Order {
     /// Done: the seat is free at once.
     Complete,
-    /// Another idle time.
+    /// One idle time more.
     Extend,
     /// Out.
     Revoke,
@@ -436,14 +448,14 @@ impl Admission {
         let (room, proof) = (&entrance.room, self.proof);
         let (why, status, reason) = match order {
             Order::Extend => {
-                if let Ok(claimed) = room.renew(proof, self.admitted_ms).await {
+                if let Ok(claimed) = room.extend(proof, self.sitting()).await {
                     self.renewed(claimed);
                 }
                 return;
             }
             Order::Complete => (Ending::Completed, "completed", "completed"),
             Order::Revoke => (Ending::Revoked, "expired", "revoked"),
-            Order::Requeue => (Ending::Left, "expired", "requeued"),
+            Order::Requeue => (Ending::Requeued, "expired", "requeued"),
         };
         let ended = room.end(proof, why).await;
         if matches!(ended, Ok(Done::Freed) | Err(Busy::Away)) {

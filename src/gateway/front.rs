@@ -26,6 +26,7 @@ use super::route::Way;
 use super::show::{Notice, Reader};
 use crate::line::{Claimed, Ending, Reason};
 use crate::page;
+use crate::room::Sitting;
 use crate::token::Scratch;
 
 /// Everything of ours is below this.
@@ -33,6 +34,9 @@ const OURS: &str = "/.anteroom";
 
 /// The call that is no call of the API: [`rejoin`].
 pub const REJOIN: &str = "rejoin";
+
+/// The form of a room whose visitors have names: [`join_by_name`](super::naming::join_by_name).
+pub const JOIN: &str = "join by name";
 
 /// What becomes of a request.
 pub enum Verdict {
@@ -96,6 +100,7 @@ impl Live {
                 Verdict::Answer(self.resume(head, client, to.unwrap_or_else(|| "/".to_owned())))
             }
             ("POST", "/.anteroom/rejoin") => Verdict::Call(REJOIN.to_owned(), client),
+            ("POST", "/.anteroom/join") => Verdict::Call(JOIN.to_owned(), client),
             _ => Verdict::Answer(Response::plain(404, "Not found.\n")),
         }
     }
@@ -265,6 +270,7 @@ fn guarded(
     let question = match decision {
         _ if instead_of.is_some() => Question::Join,
         Decision::Claim(proof) => Question::Claim(proof),
+        Decision::Requeue(proof) => Question::Requeue(proof),
         Decision::Join => match carried {
             Carried::Provisional { nonce, .. } => Question::JoinAt(nonce, 0),
             _ => Question::Join,
@@ -286,8 +292,9 @@ fn guarded(
             let Held::Pass(pass) = &held else {
                 return Verdict::Answer(entrance.show(&reader, Notice::StoreLost));
             };
-            let admitted_ms = pass.admitted_at * 1_000;
-            let Claimed::Inside(terms) = entrance.room.renew_alone(proof, admitted_ms) else {
+            let slot = entrance.slot_of(pass.slot.as_deref());
+            let sitting = Sitting { admitted_ms: pass.admitted_at * 1_000, slot };
+            let Claimed::Inside(terms) = entrance.room.renew_alone(proof, sitting) else {
                 let over = Notice::Over(Reason::Ended(Ending::Capped));
                 return Verdict::Answer(entrance.show(&reader, over));
             };

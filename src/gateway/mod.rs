@@ -39,6 +39,7 @@ pub mod lane;
 pub mod listen;
 pub mod live;
 pub mod loss;
+pub mod naming;
 pub mod origin;
 pub mod pace;
 pub mod path;

@@ -25,12 +25,13 @@ use super::access::Note;
 use super::answer::{Response, with_date};
 use super::api::{self, Streams};
 use super::asking::Outcome;
-use super::chaperone::{Progress, Watch, accompany, hurry};
+use super::chaperone::{Connected, Progress, Watch, accompany, hurry};
 use super::forward::{Asked, Forward, Order, TOO_LARGE};
-use super::front::{REJOIN, Verdict, rejoin};
+use super::front::{JOIN, REJOIN, Verdict, rejoin};
 use super::head::{Client, Head, Peer};
 use super::http1::{self, Refused};
 use super::live::Live;
+use super::naming::join_by_name;
 use super::origin::MAX_TRIES;
 use super::patient::Agreed;
 use crate::line::Claimed;
@@ -86,6 +87,8 @@ pub struct Ctx {
     progress: Option<Arc<Progress>>,
     /// Where requests are told of.
     note: Option<Note>,
+    /// Of a connection that stays open.
+    connected: Option<Connected>,
 }
 
 impl Ctx {
@@ -96,6 +99,13 @@ impl Ctx {
         }
     }
 
+    /// This is a connection that stays open.
+    fn connect(&mut self) {
+        let admission = self.forward().and_then(|forward| forward.admission.as_ref());
+        self.connected =
+            admission.and_then(|admission| Connected::new(&admission.entrance, admission.proof));
+    }
+
     /// Somebody stays with whoever stays long; one is enough.
     fn accompany(&mut self) {
         if std::mem::replace(&mut self.accompanied, true) {
@@ -103,7 +113,7 @@ impl Ctx {
         }
         let Some(watch) = self.watch.clone() else { return };
         if let Some(admission) = self.forward().and_then(|forward| forward.admission.as_ref()) {
-            accompany(&admission.entrance, admission.proof, admission.admitted_ms, &watch);
+            accompany(&admission.entrance, admission.proof, admission.sitting(), &watch);
         }
     }
 }
@@ -196,6 +206,7 @@ impl Proxy {
         };
         let answer = match endpoint {
             REJOIN => rejoin(&live, &request, &client, &body).await,
+            JOIN => join_by_name(&live, &request, &client, &body).await,
             _ => api::call(&live, request, client, endpoint, &body).await,
         };
         respond(session, &answer).await
@@ -327,6 +338,7 @@ impl ProxyHttp for Proxy {
         let kind = response.headers.get(header::CONTENT_TYPE);
         if status == 101 || kind.is_some_and(|kind| kind.as_bytes().starts_with(EVENTS)) {
             ctx.accompany();
+            ctx.connect();
         }
         match ctx.forward() {
             Some(forward) => forward.undress(response, order),
@@ -556,10 +568,10 @@ fn start_renewal(ctx: &mut Ctx) {
         return;
     };
     let (entrance, proof) = (admission.entrance.clone(), admission.proof);
-    let admitted_ms = admission.admitted_ms;
+    let sitting = admission.sitting();
     let (answer, renewal) = oneshot::channel();
     tokio::spawn(async move {
-        if let Ok(claimed) = entrance.room.renew(proof, admitted_ms).await {
+        if let Ok(claimed) = entrance.room.renew(proof, sitting).await {
             // The response may have gone without it.
             let _ = answer.send(claimed);
         }

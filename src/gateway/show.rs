@@ -10,7 +10,7 @@ use super::head::{Client, Head};
 use super::intent::Intent;
 use crate::line::{Reason, View};
 use crate::metrics::Outcome;
-use crate::page::{Language, Page, Pages, Place};
+use crate::page::{Language, Mark, Page, Pages, Person, Place, Roster, Unnamed};
 use crate::room::Proof;
 
 /// The longest address that is written into a page. Beyond it a page leads to the front page: browsers and
@@ -94,6 +94,8 @@ pub enum Notice {
     CookiesOff,
     /// Neither a person nor with a right.
     Refused,
+    /// A name is needed first.
+    Name(Option<Unnamed>),
 }
 
 impl Entrance {
@@ -136,6 +138,7 @@ impl Entrance {
         let (position, paused) = (view.position(proof.number), view.is_paused());
         let now_ms = self.room.now_ms();
         let pause = self.pause(view, proof.number, position, now_ms).as_secs().max(1);
+        let roster = self.has_roster().then(|| self.shown_roster(view));
         let place = Place {
             label: &self.label(proof.number),
             position: position.unwrap_or(0),
@@ -147,6 +150,7 @@ impl Entrance {
             waited_seconds: now_ms.saturating_sub(joined_ms) / 1_000,
             next_poll_seconds: pause,
             return_to: &reader.to,
+            roster: roster.as_ref(),
         };
         let unsent = reader.intent == Intent::Form;
         let window = view.window_left_ms(proof.number).map(|ms| ms / 1_000);
@@ -183,6 +187,24 @@ impl Entrance {
             }
             Form::Plain => self.show(reader, Notice::StoreLost),
         }
+    }
+
+    /// Who is there, by name.
+    fn shown_roster(&self, view: &View) -> Roster {
+        let everybody = api::Everybody::of(view);
+        let person = |mark, number, name: &str, away| {
+            let (name, label) = (name.to_owned(), self.label(number));
+            Person { mark, name, label, away }
+        };
+        let players = everybody.players.iter().map(|(slot, number, name)| {
+            let slot = self.slot_name(*slot).unwrap_or_else(|| "•".to_owned());
+            person(Mark::Slot(slot), *number, name, false)
+        });
+        let waiting = everybody.waiting.iter().map(|(position, number, name, away)| {
+            let mark = if *position == 0 { Mark::Turn } else { Mark::Position(*position) };
+            person(mark, *number, name, *away)
+        });
+        Roster { players: players.collect(), waiting: waiting.collect() }
     }
 
     /// Anything else.
@@ -232,6 +254,10 @@ impl Entrance {
             }
             Notice::CookiesOff => {
                 (queued, "cookies_off", "Cookies are off.", Page::CookiesOff { to }, None)
+            }
+            Notice::Name(problem) => {
+                let page = Page::Name { problem, to };
+                (queued, "name_required", "Everybody has a name here.", page, None)
             }
             // Nobody looks at the page of a picture or a call.
             Notice::Refused => {

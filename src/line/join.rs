@@ -41,6 +41,13 @@ pub fn requeued(number: Number) -> Key {
     key
 }
 
+impl Keyed {
+    /// The join of whoever was sent to the end of the line, with nothing to show but the number they had.
+    pub fn requeued(number: Number) -> Keyed {
+        Keyed { once: Some(requeued(number)), ..Keyed::default() }
+    }
+}
+
 /// Joins counted in one window and the one before: a sliding window in two numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Window {

@@ -51,6 +51,19 @@ pub struct RosterUpdate {
     pub names: Vec<Named>,
 }
 
+impl RosterUpdate {
+    /// Somebody by their number.
+    pub fn find(&self, number: Number) -> Option<&Named> {
+        let found = self.names.binary_search_by_key(&number, |one| one.number).ok()?;
+        Some(&self.names[found])
+    }
+
+    /// What somebody is called.
+    pub fn name_of(&self, number: Number) -> Option<&str> {
+        self.find(number).map(|one| one.name.as_str())
+    }
+}
+
 /// Somebody with a name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Named {

@@ -8,7 +8,7 @@ use std::fmt;
 
 use super::number::{write_eta, write_number, write_plain};
 use super::words::Words;
-use super::{Page, Place, address, reason_code};
+use super::{Mark, Page, Person, Place, address, reason_code};
 use crate::line::Reason;
 
 /// The first of 32 characters that are none.
@@ -50,6 +50,10 @@ holes! {
     ReasonTitle,
     /// And why.
     ReasonText,
+    /// Who is inside, by name.
+    Players,
+    /// Who waits, by name.
+    Line,
 }
 
 impl Hole {
@@ -158,7 +162,10 @@ impl<'a> Values<'a> {
             Page::Closed { to } => again(to, CLOSED_SECONDS),
             Page::Full { to } => again(to, FULL_SECONDS),
             Page::OriginDown { to } | Page::OriginSlow { to } => again(to, ORIGIN_SECONDS),
-            Page::Frame { to } | Page::CookiesOff { to } | Page::NotSent { to } => again(to, 0),
+            Page::Frame { to }
+            | Page::CookiesOff { to }
+            | Page::NotSent { to }
+            | Page::Name { to, .. } => again(to, 0),
         }
     }
 
@@ -193,6 +200,14 @@ impl<'a> Values<'a> {
             (Hole::Progress, Some(place)) => write_plain(progress(place), out),
             (Hole::ReasonTitle, _) => text(out, words.reason(reason_code(self.reason)).title),
             (Hole::ReasonText, _) => text(out, words.reason(reason_code(self.reason)).text),
+            (Hole::Players, Some(place)) => {
+                let people = place.roster.map_or(&[][..], |roster| &roster.players);
+                people.iter().for_each(|person| write_person(person, place.label, words, out));
+            }
+            (Hole::Line, Some(place)) => {
+                let people = place.roster.map_or(&[][..], |roster| &roster.waiting);
+                people.iter().for_each(|person| write_person(person, place.label, words, out));
+            }
             (_, None) => {}
         }
     }
@@ -242,6 +257,24 @@ impl<'a> Values<'a> {
             }
         }
     }
+}
+
+/// A line of the roster, as the client writes it.
+fn write_person(person: &Person, own: &str, words: &Words, out: &mut Vec<u8>) {
+    let class = match () {
+        () if person.label == own => &b"<li class=me><b>"[..],
+        () if person.away => b"<li class=away><b>",
+        () => b"<li><b>",
+    };
+    out.extend_from_slice(class);
+    match &person.mark {
+        Mark::Slot(slot) => write_text(slot, out),
+        Mark::Position(position) => write_number(*position, words, out),
+        Mark::Turn => write_text("✓", out),
+    }
+    out.extend_from_slice(b"</b>");
+    write_text(&person.name, out);
+    out.extend_from_slice(b"</li>");
 }
 
 /// By time, in thousandths: what was waited of what it takes in all.

@@ -18,6 +18,8 @@ pub struct Look {
     pub own: Option<String>,
     /// The pages may be shown inside other sites' pages (`cookies = "partitioned"`).
     pub framed: bool,
+    /// Visitors have names, and see each other's.
+    pub roster: bool,
 }
 
 /// Visitors load it again and again while they wait.

@@ -122,6 +122,55 @@ pub enum Page<'a> {
         /// The address.
         to: &'a str,
     },
+    /// Nobody has a place here without a name: asks for one.
+    Name {
+        /// What was wrong with the last one.
+        problem: Option<Unnamed>,
+        /// The address.
+        to: &'a str,
+    },
+}
+
+/// Why a name is not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unnamed {
+    /// Somebody has it.
+    Taken,
+    /// It is none.
+    Unfit,
+}
+
+/// Who is there, by name, as the page shows it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Roster {
+    /// Inside, in the order of slots.
+    pub players: Vec<Person>,
+    /// In line, in order.
+    pub waiting: Vec<Person>,
+}
+
+/// Somebody with a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Person {
+    /// What stands before it.
+    pub mark: Mark,
+    /// As they wrote it.
+    pub name: String,
+    /// By which they know themselves.
+    pub label: String,
+    /// Not heard of for a while.
+    pub away: bool,
+}
+
+/// What stands before a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// The seat.
+    Slot(String),
+    /// The place in line.
+    Position(u64),
+    /// It is their turn.
+    Turn,
 }
 
 /// A visitor's place as the page shows it.
@@ -145,6 +194,8 @@ pub struct Place<'a> {
     pub next_poll_seconds: u64,
     /// Path and query of the request, as it came.
     pub return_to: &'a str,
+    /// Who else is there, where visitors have names.
+    pub roster: Option<&'a Roster>,
 }
 
 /// Everything prepared for one room; shared by threads.

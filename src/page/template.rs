@@ -7,7 +7,7 @@ use askama::Template;
 use super::hole::{Hole, without_marks};
 use super::language::Language;
 use super::words::{Notice, Words};
-use super::{Look, Page, colour, script};
+use super::{Look, Page, Unnamed, colour, script};
 
 /// Which document a page is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,10 +24,13 @@ pub(super) enum Kind {
     Frame,
     Cookies,
     NotSent,
+    Name,
+    NameTaken,
+    NameUnfit,
 }
 
 impl Kind {
-    pub(super) const COUNT: usize = Kind::NotSent as usize + 1;
+    pub(super) const COUNT: usize = Kind::NameUnfit as usize + 1;
 
     pub(super) fn of(page: &Page<'_>) -> Kind {
         match page {
@@ -43,6 +46,9 @@ impl Kind {
             Page::Frame { .. } => Kind::Frame,
             Page::CookiesOff { .. } => Kind::Cookies,
             Page::NotSent { .. } => Kind::NotSent,
+            Page::Name { problem: None, .. } => Kind::Name,
+            Page::Name { problem: Some(Unnamed::Taken), .. } => Kind::NameTaken,
+            Page::Name { problem: Some(Unnamed::Unfit), .. } => Kind::NameUnfit,
         }
     }
 }
@@ -54,6 +60,8 @@ pub(super) struct Room {
     pub brand: Option<String>,
     pub message: Option<String>,
     pub logo: Option<String>,
+    /// Visitors have names.
+    pub roster: bool,
     /// The whole style sheet.
     pub style: String,
     /// A dot in the room's colour: a browser asks nobody for an icon that is in the page.
@@ -99,7 +107,8 @@ impl Room {
             brand: text(&look.title),
             message: text(&look.message),
             logo: look.good_logo().map(without_marks),
-            style: style(accent),
+            roster: look.roster,
+            style: style(accent, look.roster),
             icon,
         }
     }
@@ -110,13 +119,16 @@ impl Room {
     }
 }
 
-fn style(accent: colour::Colour) -> String {
+fn style(accent: colour::Colour, roster: bool) -> String {
     let tones = |ground| {
         let tone = colour::readable(accent, ground);
         format!("--a:{};--on:{}", colour::hex(tone), colour::hex(colour::text_on(tone)))
     };
     let (light, dark) = (tones(LIGHT), tones(DARK));
-    let sheet = squeezed(include_str!("../../templates/page.css"));
+    let mut sheet = squeezed(include_str!("../../templates/page.css"));
+    if roster {
+        sheet += &squeezed(include_str!("../../templates/roster.css"));
+    }
     format!(
         ":root{{{light}}}@media(prefers-color-scheme:dark){{:root{{{dark}}}}}{}{sheet}",
         visibility()
@@ -167,6 +179,9 @@ pub(super) fn render(kind: Kind, room: &Room, language: Language) -> String {
         Kind::Frame => SiblingPage { top: true, ..leading(w.frame, w.frame_open) }.render(),
         Kind::Cookies => leading(w.cookies, w.try_now).render(),
         Kind::NotSent => leading(w.not_sent, w.not_sent_go).render(),
+        Kind::Name => NamePage { frame: &frame, again: false, problem: "" }.render(),
+        Kind::NameTaken => NamePage { frame: &frame, again: false, problem: w.name_taken }.render(),
+        Kind::NameUnfit => NamePage { frame: &frame, again: false, problem: w.name_unfit }.render(),
     };
     let text = rendered.expect("templates write into memory only");
     text.lines().map(str::trim_start).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
@@ -190,6 +205,15 @@ struct PlacePage<'a> {
     frame: &'a Frame<'a>,
     again: bool,
     words: String,
+}
+
+#[derive(Template)]
+#[template(path = "name.html")]
+struct NamePage<'a> {
+    frame: &'a Frame<'a>,
+    again: bool,
+    /// What was wrong with the name before; empty: nothing yet.
+    problem: &'static str,
 }
 
 #[derive(Template)]

@@ -130,6 +130,15 @@ pub(super) struct Words {
     /// With a number of seconds, minutes or hours.
     pub again: &'static str,
     pub try_now: &'static str,
+    /// Where visitors have names.
+    pub name_title: &'static str,
+    pub name_text: &'static str,
+    pub name_label: &'static str,
+    pub name_join: &'static str,
+    pub name_taken: &'static str,
+    pub name_unfit: &'static str,
+    /// Above those who are.
+    pub inside: &'static str,
 }
 
 /// A heading and what it means.

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use tokio::time::Instant;
 
 use super::said::Said;
-use super::{Outage, Proof, Room};
-use crate::line::{Claimed, Ending, Reason, Renewal, Settings, Terms};
+use super::{Outage, Proof, Room, Sitting};
+use crate::line::{Claimed, Ending, Reason, Settings, Terms};
 use crate::store::HOUSE;
 
 impl Room {
@@ -26,7 +26,8 @@ impl Room {
     /// A pass that was in force when the store was lost is to last longer, and the line hears of it afterwards: on the
     /// terms it would have given. The room's clock stands still while nobody can ask it, so the seat is still theirs; if only
     /// this node is cut off it may be somebody else's by now, and there is one more inside than seats until the pass ends.
-    pub fn renew_alone(&self, proof: Proof, admitted_ms: u64) -> Claimed {
+    pub fn renew_alone(&self, proof: Proof, sitting: Sitting) -> Claimed {
+        let Sitting { admitted_ms, slot } = sitting;
         let view = self.view.load();
         if !self.known(proof) {
             return Claimed::Stale;
@@ -40,12 +41,8 @@ impl Room {
         else {
             return Claimed::Over(Reason::Ended(Ending::Capped));
         };
-        self.desk().memo.renewed(Renewal {
-            number: proof.number,
-            admitted_ms,
-            ..Renewal::default()
-        });
-        Claimed::Inside(Terms { admitted_ms, issued_ms: now_ms, expires_ms, slot: 0 })
+        self.desk().memo.renewed(sitting.renewal(proof.number));
+        Claimed::Inside(Terms { admitted_ms, issued_ms: now_ms, expires_ms, slot })
     }
 
     /// The store is given up for now: whoever waits for an answer is told. `outgrown`: it is there, and this node is too old

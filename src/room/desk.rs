@@ -3,7 +3,7 @@
 //! Owns the order of arrival and the bounds: at a bound newcomers are told so at once, instead of waiting
 //! for an answer that comes too late. Never waits itself.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 use tokio::sync::oneshot::{self, Sender};
@@ -15,8 +15,8 @@ use super::memo::Memo;
 use super::said::Said;
 use crate::line::bits::Bitmap;
 use crate::line::{
-    Batch, Claimed, Command, Commanded, Done, End, FIGURES, Join, Joined, Keyed, MAX_BULK,
-    MAX_COMMANDS, MAX_ITEMS, Number, Offer, Order, Renewal,
+    Batch, Claimed, Commanded, Done, End, FIGURES, Join, Joined, Keyed, MAX_BULK, MAX_COMMANDS,
+    MAX_ITEMS, Number, Offer, Order, Renewal,
 };
 
 /// Newcomers who may wait for a number at once: two seconds of a crowd of 50,000 a second. Whoever comes
@@ -82,6 +82,10 @@ pub(super) struct Desk {
     marks_said: Option<Instant>,
     present: Vec<Number>,
     returns: BTreeSet<Number>,
+    /// Whose last connection here has closed.
+    hangups: BTreeSet<Number>,
+    /// Who inside was heard of.
+    touches: BTreeMap<Number, Renewal>,
     /// Who was marked in this period.
     marked: Bitmap,
     period_began: Instant,
@@ -116,6 +120,8 @@ impl Desk {
             marks_said: None,
             present: Vec::new(),
             returns: BTreeSet::new(),
+            hangups: BTreeSet::new(),
+            touches: BTreeMap::new(),
             marked: Bitmap::default(),
             period_began: Instant::now(),
             proof: Proof { epoch: 0, number: 0 },
@@ -132,6 +138,8 @@ impl Desk {
                 list.clear();
             }
             self.returns.clear();
+            self.hangups.clear();
+            self.touches.clear();
             self.marked.wipe();
             self.memo.forget();
             dismiss(&mut self.claims, Claimed::Stale);
@@ -144,11 +152,11 @@ impl Desk {
         epoch == self.epoch
     }
 
-    /// Of orders, only these are about a number.
+    /// Of orders, only some are about a number.
     fn dismiss_revocations(&mut self) {
         for (order, answer) in std::mem::take(&mut self.commands) {
-            match order.command {
-                Command::Revoke(_) => _ = answer.send(Commanded::Ended(Done::Stale)),
+            match order.command.number() {
+                Some(_) => _ = answer.send(Commanded::Ended(Done::Stale)),
                 _ => self.commands.push_back((order, answer)),
             }
         }
@@ -293,6 +301,19 @@ impl Desk {
         false
     }
 
+    pub(super) fn touch(&mut self, renewal: Renewal) {
+        self.hangups.remove(&renewal.number);
+        if self.touches.len() < MAX_WAITING {
+            self.touches.insert(renewal.number, renewal);
+        }
+    }
+
+    pub(super) fn hang_up(&mut self, number: Number) {
+        if self.hangups.len() < MAX_WAITING {
+            self.hangups.insert(number);
+        }
+    }
+
     /// Starts a new period if the last one is over.
     pub(super) fn turn_period(&mut self, period: Duration) {
         if self.period_began.elapsed() >= period {
@@ -337,6 +358,18 @@ impl Desk {
         let batch = &mut said.batch;
         batch.leaves.extend(some(&mut self.unwanted, &mut room));
         batch.sent = some(&mut self.sent, &mut room);
+        while room > 0
+            && let Some((_, touch)) = self.touches.pop_first()
+        {
+            batch.renewals.push(touch);
+            room -= 1;
+        }
+        while room > 0
+            && let Some(number) = self.hangups.pop_first()
+        {
+            batch.hangups.push(number);
+            room -= 1;
+        }
         self.memo.put(batch, &mut room);
         batch.present = some(&mut self.present, &mut room);
         while room > 0
@@ -392,7 +425,8 @@ impl Desk {
     pub(super) fn is_empty(&self) -> bool {
         let asked = self.newcomers.len() + self.claims.len() + self.renewals.len();
         let more = self.leaves.len() + self.ends.len() + self.spends.len() + self.commands.len();
-        asked + more + self.unwanted.len() + self.returns.len() + self.sent.len() == 0
+        let unasked = self.unwanted.len() + self.returns.len() + self.sent.len();
+        asked + more + unasked + self.hangups.len() + self.touches.len() == 0
             && self.memo.is_empty()
     }
 

@@ -20,8 +20,8 @@ const HEAD_TOLD: Duration = Duration::from_millis(1_600);
 
 #[derive(Default)]
 pub(super) struct Memo {
-    /// Passes renewed without the line, and when their visitors entered.
-    renewed: BTreeMap<Number, u64>,
+    /// Passes renewed without the line.
+    renewed: BTreeMap<Number, Renewal>,
     /// Who was seen while the line did not listen; `None`: it does.
     seen: Option<Bitmap>,
     /// Those of them whom it passed over meanwhile.
@@ -60,7 +60,7 @@ impl Memo {
     /// Notes a pass that was renewed.
     pub(super) fn renewed(&mut self, renewal: Renewal) {
         if self.renewed.len() < MAX_RENEWED {
-            self.renewed.insert(renewal.number, renewal.admitted_ms);
+            self.renewed.insert(renewal.number, renewal);
         }
     }
 
@@ -88,9 +88,9 @@ impl Memo {
             self.vouched_at = Some(Instant::now());
         }
         while *room > 0
-            && let Some((number, admitted_ms)) = self.renewed.pop_first()
+            && let Some((_, renewal)) = self.renewed.pop_first()
         {
-            batch.renewals.push(Renewal { number, admitted_ms, ..Renewal::default() });
+            batch.renewals.push(renewal);
             *room -= 1;
         }
     }

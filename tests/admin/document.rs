@@ -54,7 +54,12 @@ fn the_document_tells_of_every_call() {
         "/v1/rooms/{id}/reset",
         "/v1/rooms/{id}/resume",
         "/v1/rooms/{id}/revoke",
+        "/v1/rooms/{id}/shadow",
         "/v1/rooms/{id}/visitors/{visitor}",
+        "/v1/rooms/{id}/visitors/{visitor}/complete",
+        "/v1/rooms/{id}/visitors/{visitor}/extend",
+        "/v1/rooms/{id}/visitors/{visitor}/requeue",
+        "/v1/rooms/{id}/visitors/{visitor}/revoke",
         "/v1/updates",
     ];
     assert_eq!(paths, known.into());

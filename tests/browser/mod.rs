@@ -26,6 +26,7 @@ mod own;
 mod pictures;
 mod plain;
 mod returning;
+mod roster;
 mod secure;
 mod siblings;
 mod states;

@@ -9,6 +9,7 @@ mod adaptive;
 mod calls;
 mod crowd;
 mod faults;
+mod game;
 mod history;
 mod limits;
 mod moving;

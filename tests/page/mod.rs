@@ -23,6 +23,7 @@ fn place() -> Place<'static> {
         waited_seconds: 200,
         next_poll_seconds: 20,
         return_to: ADDRESS,
+        roster: None,
     }
 }
 

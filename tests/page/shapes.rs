@@ -186,6 +186,7 @@ proptest! {
             waited_seconds,
             next_poll_seconds,
             return_to: &to,
+            roster: None,
         };
         let pages = pages();
         let language = Language::of(Some(&header));

@@ -176,19 +176,20 @@ fn a_pass_in_force_is_renewed_without_the_line_and_the_line_hears_of_it() {
         // One question that the store never answers, and one that is not even asked.
         for _ in 0..2 {
             let before_ms = room.now_ms();
-            let Ok(Claimed::Inside(renewed)) = room.renew(proof, terms.admitted_ms).await else {
+            let Ok(Claimed::Inside(renewed)) = room.renew(proof, since(terms.admitted_ms)).await
+            else {
                 panic!("a pass must not end because the store is away");
             };
             assert_eq!(renewed.admitted_ms, terms.admitted_ms);
             assert!(renewed.expires_ms >= before_ms + 60_000);
         }
         let long_ago = room.now_ms() - 570_000;
-        let Ok(Claimed::Inside(capped)) = room.renew(proof, long_ago).await else {
+        let Ok(Claimed::Inside(capped)) = room.renew(proof, since(long_ago)).await else {
             panic!("not capped yet");
         };
         assert_eq!(capped.expires_ms, long_ago + 600_000, "never beyond session_max");
         let over = Ok(Claimed::Over(Reason::Ended(Ending::Capped)));
-        assert_eq!(room.renew(proof, long_ago - 30_001).await, over);
+        assert_eq!(room.renew(proof, since(long_ago - 30_001)).await, over);
         let before = store.inner().asked().len();
         found(&store, &room).await;
         let said = || store.inner().asked().split_off(before).into_iter();
@@ -367,4 +368,8 @@ fn the_log_has_one_line_when_the_store_is_lost_and_one_when_it_is_back() {
     assert!(lost["error"].as_str().is_some_and(|error| error.contains("the test says so")));
     assert_eq!((&back["level"], &back["event"]), (&"INFO".into(), &"store.back".into()));
     assert!(back["duration_ms"].as_u64().is_some_and(|ms| (10_000..13_000).contains(&ms)));
+}
+
+fn since(admitted_ms: u64) -> Sitting {
+    Sitting { admitted_ms, slot: 0 }
 }

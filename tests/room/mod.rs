@@ -11,7 +11,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use anteroom::line::*;
-use anteroom::room::{Busy, Proof, Room};
+use anteroom::room::{Busy, Proof, Room, Sitting};
 use anteroom::store::{BoxFuture, Memory, Store, StoreError};
 use tokio::time::timeout;
 
@@ -387,7 +387,11 @@ fn at_every_other_bound_askers_are_told_at_once() {
     let room = Room::new("sale", 7, hold());
     let asking: [fn(&Room) -> Asking<'_>; 5] = [
         |room| Box::pin(async { room.claim(Proof { epoch: 1, number: 1 }).await.err() }),
-        |room| Box::pin(async { room.renew(Proof { epoch: 1, number: 1 }, 0).await.err() }),
+        |room| {
+            Box::pin(async {
+                room.renew(Proof { epoch: 1, number: 1 }, Sitting::default()).await.err()
+            })
+        },
         |room| Box::pin(async { room.leave(Proof { epoch: 1, number: 1 }).await.err() }),
         |room| {
             let proof = Proof { epoch: 1, number: 1 };

@@ -230,6 +230,8 @@ pub(super) fn visitor(visitor: &Value) -> String {
         ("ticket", text(visitor, "label")),
         ("reference", text(visitor, "queue_ref")),
         ("status", format!("{}{reason}", text(visitor, "status"))),
+        ("name", text(visitor, "name")),
+        ("slot", text(visitor, "slot")),
         ("position", text(visitor, "position")),
         ("eta", if waits { eta(&visitor["eta"]) } else { String::new() }),
     ])
@@ -249,6 +251,14 @@ pub(super) fn released(answer: &Value) -> String {
         _ => format!(": {} to {}", label(called.first()), label(called.last())),
     };
     format!("released {}{whom}; {} wait\n", text(answer, "released"), text(answer, "remaining"))
+}
+
+pub(super) fn steered(answer: &Value) -> String {
+    let who = visitor(&answer["visitor"]);
+    match answer["done"] == true {
+        true => format!("Done.\n{who}"),
+        false => format!("Nothing was done: their session is over, or has not begun.\n{who}"),
+    }
 }
 
 pub(super) fn revoked(answer: &Value) -> String {

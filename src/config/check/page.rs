@@ -42,6 +42,7 @@ impl Check<'_> {
             accent: value(&page.accent),
             own: page.file.as_ref().and_then(|file| self.own_page(file)),
             framed,
+            roster: false,
         };
         for problem in look.problems() {
             let (what, means) = problem.split_once(": ").unwrap_or((&problem, "change it"));

@@ -88,6 +88,10 @@ pub(super) async fn join(
         Proven::Arrival(caller) => return arrival::answer(caller, client, Call::Status).await,
         Proven::Nothing => {}
     }
+    if entrance.has_roster() && wish.name.is_none() {
+        let message = "name is missing: this room shows who plays and who waits";
+        return Err(bad("name_required", message));
+    }
     count_address(entrance, client.address)?;
     if let Some(answer) = outside::joined(entrance, request, client, &identity) {
         return Ok(answer);
@@ -394,6 +398,11 @@ fn keyed(
     })?;
     let key = |kind: &str, name: Option<&str>| -> Option<Key> {
         name.map(|name| entrance.subject(kind, name))
+    };
+    let name = wish.name.clone().filter(|_| entrance.has_roster());
+    let counted = match (counted, name) {
+        (None, None) => None,
+        (counted, name) => Some(Keyed { name, ..counted.unwrap_or_default() }),
     };
     let device = key("device", wish.device_id);
     let idempotency = key("idempotency", wish.idempotency_key);

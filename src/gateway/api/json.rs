@@ -93,6 +93,33 @@ impl Json {
         self.0.push(b'}');
     }
 
+    /// A list within; what follows are its items until [`Json::end_array`].
+    pub(super) fn array(&mut self, name: &str) {
+        self.name(name).push(b'[');
+    }
+
+    /// Another object of a list, until [`Json::close`].
+    pub(super) fn item(&mut self) {
+        self.next_item().push(b'{');
+    }
+
+    /// A text of a list.
+    pub(super) fn item_text(&mut self, value: &str) {
+        put_text(self.next_item(), value);
+    }
+
+    fn next_item(&mut self) -> &mut Vec<u8> {
+        if self.0.last() != Some(&b'[') {
+            self.0.push(b',');
+        }
+        &mut self.0
+    }
+
+    /// Ends a list within.
+    pub(super) fn end_array(&mut self) {
+        self.0.push(b']');
+    }
+
     /// `A-000123`, without making a text of it first.
     pub(super) fn label(&mut self, name: &str, prefix: &str, number: u64) {
         let out = self.name(name);
@@ -164,9 +191,23 @@ mod tests {
         json.token("f", &[0xff]);
         json.moment("g", 1_705_314_225_042);
         json.second("h", 1_705_314_225);
+        json.array("i");
+        json.item();
+        json.text("n", "[");
+        json.close();
+        json.item();
+        json.close();
+        json.end_array();
+        json.array("j");
+        json.item_text("[");
+        json.item_text("\"");
+        json.end_array();
+        json.array("k");
+        json.end_array();
         let expected = json!({
             "a": "x\"y\\z\n\u{1}é", "b": null, "c": {"low": 7, "sure": false}, "d": {}, "e": "A\"-000123",
             "g": "2024-01-15T10:23:45.042Z", "h": "2024-01-15T10:23:45Z",
+            "i": [{"n": "["}, {}], "j": ["[", "\""], "k": [],
         });
         assert_eq!(read(json), expected);
     }

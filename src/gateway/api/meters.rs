@@ -22,6 +22,7 @@ pub struct Meters {
     leave: metrics::Endpoint,
     verify: metrics::Endpoint,
     complete: metrics::Endpoint,
+    roster: metrics::Endpoint,
 }
 
 impl Meters {
@@ -36,6 +37,7 @@ impl Meters {
             leave: endpoint("queue/leave"),
             verify: endpoint("admission/verify"),
             complete: endpoint("admission/complete"),
+            roster: endpoint("queue/roster"),
         }
     }
 
@@ -48,6 +50,7 @@ impl Meters {
             Endpoint::Leave => &self.leave,
             Endpoint::Verify => &self.verify,
             Endpoint::Complete => &self.complete,
+            Endpoint::Roster => &self.roster,
         }
     }
 

@@ -9,6 +9,7 @@
 //! | `GET queue/status`, `status` | where a place stands; a sign of life |
 //! | `POST queue/heartbeat` | the same, in few words |
 //! | `GET queue/events` | the same, as it changes |
+//! | `GET queue/roster` | who plays and who waits, by name |
 //! | `POST queue/leave` | gives a place up |
 //! | `POST admission/verify` | whether a pass is good, for origins that do not check it themselves; spends it, if asked to |
 //! | `POST admission/complete` | the visit is over, the seat is free |
@@ -34,6 +35,7 @@ mod leave;
 mod meters;
 mod outside;
 mod request;
+mod roster;
 mod status;
 mod turn;
 mod verdict;
@@ -44,7 +46,8 @@ pub use error::{error, too_large};
 pub use events::{Events, Streams, events};
 pub use join::join_limit;
 pub use meters::Meters;
-pub use request::{Request, parameter};
+pub use request::{Request, from_our_page, parameter};
+pub use roster::Everybody;
 pub use status::{last_place, place};
 
 use std::time::Instant;
@@ -75,6 +78,7 @@ enum Endpoint {
     Leave,
     Verify,
     Complete,
+    Roster,
 }
 
 impl Endpoint {
@@ -88,6 +92,7 @@ impl Endpoint {
             "queue/leave" => Endpoint::Leave,
             "admission/verify" => Endpoint::Verify,
             "admission/complete" => Endpoint::Complete,
+            "queue/roster" => Endpoint::Roster,
             _ => return None,
         })
     }
@@ -95,7 +100,7 @@ impl Endpoint {
     /// The methods it takes, as `Allow` lists them.
     fn methods(self) -> &'static str {
         match self {
-            Endpoint::Status => "GET, HEAD",
+            Endpoint::Status | Endpoint::Roster => "GET, HEAD",
             Endpoint::Events => "GET",
             _ => "POST",
         }
@@ -147,6 +152,12 @@ pub fn answer_now(
             live.meters.answered(call, answer.status, measured);
             Some(answer)
         }
+        Endpoint::Roster => {
+            let measured = live.meters.begin_poll();
+            let answer = roster::roster(live, head, client).unwrap_or_else(|refusal| refusal);
+            live.meters.answered(call, answer.status, measured);
+            Some(answer)
+        }
         _ => None,
     }
 }
@@ -174,6 +185,7 @@ pub async fn call(
         Endpoint::Leave => leave::leave(live, &request, &client, body).await,
         Endpoint::Complete => leave::complete(live, &request, &client, body).await,
         Endpoint::Verify => verify::verify(live, &request, &client, body).await,
+        Endpoint::Roster => Err(error(404, "not_found", "this call takes no body")),
         Endpoint::Events => Err(error(404, "not_found", "this call is answered as a stream")),
     };
     // A refusal is an answer, too.

@@ -129,7 +129,7 @@ pub(super) fn bearer(head: &impl Head) -> Option<&[u8]> {
 ///
 /// # Errors
 /// 403.
-pub(super) fn from_our_page(head: &impl Head, client: &Client) -> Result<(), Response> {
+pub fn from_our_page(head: &impl Head, client: &Client) -> Result<(), Response> {
     let site = head.get("sec-fetch-site").map(<[u8]>::trim_ascii);
     let ours = match site {
         Some(b"same-origin") => true,

@@ -4,7 +4,10 @@
 //! buffer for all of its JSON; only a caller that names its ticket and may come in waits for the line.
 
 use super::asker::{Asker, Caller, named, seek};
-use super::error::{SOON, gone, put_store_unavailable, unknown_ticket};
+use super::error::{
+    SOON, gone, put_store_unavailable, queue_disabled, queue_full, store_unavailable,
+    unknown_ticket,
+};
 use super::fields::Fields;
 use super::json::Json;
 use super::request::{Request, from_our_page, must_be_json, value};
@@ -13,10 +16,10 @@ use super::verdict::{Verdict, judge};
 use super::{Response, arrival};
 use crate::gateway::chronicle;
 use crate::gateway::decide::Carried;
-use crate::gateway::entrance::Entrance;
+use crate::gateway::entrance::{Entrance, Identity};
 use crate::gateway::head::{Client, Head};
 use crate::gateway::live::Live;
-use crate::line::View;
+use crate::line::{Ending, Joined, Keyed, Reason, Refusal, View};
 use crate::room::Proof;
 
 /// Somebody's place, and what an answer about it needs.
@@ -142,6 +145,9 @@ impl Place<'_> {
             None => json.null("message"),
         }
         json.flag("paused", paused);
+        if view.settings().is_some_and(|settings| settings.roster) {
+            json.number("roster_version", view.roster().version);
+        }
         json.moment("server_time", self.now_ms);
     }
 
@@ -247,6 +253,8 @@ fn from_view(
     let state = match verdict {
         Verdict::Ask | Verdict::Learn => return None,
         Verdict::Unknown => return Some(unknown_ticket(asker.entrance)),
+        // They have another number: the line says which.
+        Verdict::Gone(Reason::Ended(Ending::Requeued)) => return None,
         Verdict::Gone(reason) => return Some(gone(asker.entrance, asker.proof, reason)),
         Verdict::Lost => {
             let Asker { entrance, proof, .. } = *asker;
@@ -283,7 +291,8 @@ pub(super) fn answer_now(live: &Live, head: &impl Head, client: &Client) -> Opti
     let room = &asker.entrance.room;
     let (view, now_ms) = (room.view(), room.now_ms());
     let verdict = judge(asker.carried, asker.named, &view, now_ms, asker.entrance.contact());
-    if matches!(verdict, Verdict::Ask | Verdict::Learn) {
+    let elsewhere = verdict == Verdict::Gone(Reason::Ended(Ending::Requeued));
+    if matches!(verdict, Verdict::Ask | Verdict::Learn) || elsewhere {
         return None; // Counted there.
     }
     if let Err(refusal) = asker.count() {
@@ -380,12 +389,57 @@ async fn answer(caller: Caller<'_>, client: &Client, call: Call) -> Result<Respo
     if let Some(answer) = from_view(&asker, &view, room.now_ms(), verdict, call) {
         return Ok(answer);
     }
+    if verdict == Verdict::Gone(Reason::Ended(Ending::Requeued)) {
+        return requeued(&asker, client, call).await;
+    }
     let turn = turn::claim(entrance, proof, carried.joined_ms(), || asker.identity()).await?;
     let (view, now_ms) = (room.view(), room.now_ms());
     Ok(match turn {
         Turn::Inside(grant) => said(&asker, &view, now_ms, &State::inside(&grant, named), call),
         Turn::Waiting => said(&asker, &view, now_ms, &State::Waiting, call),
+        Turn::Gone(Reason::Ended(Ending::Requeued)) => {
+            return requeued(&asker, client, call).await;
+        }
         Turn::Gone(reason) => gone(entrance, proof, reason),
         Turn::Unknown => unknown_ticket(entrance),
+    })
+}
+
+/// The place at the end of the line that somebody has instead of theirs, with the ticket of it: in the answer for whoever named
+/// theirs, else as a cookie.
+async fn requeued(asker: &Asker<'_>, client: &Client, call: Call) -> Result<Response, Response> {
+    let Asker { entrance, named, .. } = *asker;
+    let identity = Identity { bind: None, ..asker.identity() };
+    let keyed = Keyed::requeued(asker.proof.number);
+    let joined = turn::joined(entrance, Some(keyed), &identity).await?;
+    let (proof, joined_ms) = match joined {
+        Some(Joined::Given { epoch, first: number, joined_ms, .. })
+        | Some(Joined::Already { epoch, number, joined_ms, .. }) => {
+            (Proof { epoch, number }, joined_ms)
+        }
+        Some(Joined::Refused(Refusal::Closed)) => return Err(queue_disabled(entrance)),
+        Some(Joined::Refused(_)) => return Err(queue_full(entrance)),
+        None => return Err(store_unavailable(entrance)),
+    };
+    let ticket = entrance.ticket(proof, joined_ms, &identity);
+    let (view, now_ms) = (entrance.room.view(), entrance.room.now_ms());
+    let queue_id = named.then_some(ticket.as_bytes());
+    let state = match view.position(proof.number) {
+        Some(_) => State::Waiting,
+        None if proof.number > view.counts().issued => State::Waiting,
+        None => State::Admitted,
+    };
+    let joined_ms = Some(joined_ms);
+    let place = Place { entrance, view: &view, proof, joined_ms, queue_id, now_ms };
+    let answer = Response::json(
+        200,
+        match call {
+            Call::Status => place.body(&state),
+            Call::Heartbeat => place.beat(&state),
+        },
+    );
+    Ok(match named {
+        true => answer,
+        false => answer.with("Set-Cookie", entrance.jar.keep(&ticket, client.secure)),
     })
 }

@@ -9,7 +9,7 @@ use super::error::bad;
 use super::fields::{Fields, id};
 use super::request::{Request, header};
 use crate::gateway::entrance::GENERAL;
-use crate::line::Class;
+use crate::line::{Class, is_name};
 
 /// The longest metadata: it goes into the log, line by line.
 const MAX_METADATA: usize = 1_024;
@@ -29,6 +29,8 @@ pub(super) struct Wish<'a> {
     pub(super) class: Option<String>,
     /// What is to prove it.
     pub(super) invite: Option<&'a str>,
+    /// For the roster.
+    pub(super) name: Option<String>,
 }
 
 impl<'a> Wish<'a> {
@@ -50,7 +52,8 @@ impl<'a> Wish<'a> {
         let class = class(fields.get("priority_bucket"), classes)?;
         let metadata = metadata(fields.get("metadata"))?;
         let invite = fields.text("invite", "invalid_invite")?;
-        Ok(Wish { device_id, user_id, idempotency_key, metadata, class, invite })
+        let name = roster_name(fields)?;
+        Ok(Wish { device_id, user_id, idempotency_key, metadata, class, invite, name })
     }
 }
 
@@ -97,6 +100,16 @@ fn class(asked: Option<&Value>, classes: &[Class]) -> Result<Option<String>, Res
             "invalid_priority_bucket",
             "priority_bucket must be a name or a level from 0 to 3",
         )),
+    }
+}
+
+/// A name as it is shown: without spaces around it.
+fn roster_name(fields: &Fields) -> Result<Option<String>, Response> {
+    let code = "invalid_name";
+    match fields.text("name", code)?.map(str::trim) {
+        None => Ok(None),
+        Some(name) if is_name(name) => Ok(Some(name.to_owned())),
+        Some(_) => Err(bad(code, "name is 1 to 40 characters that can be seen")),
     }
 }
 

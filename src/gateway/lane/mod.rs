@@ -34,7 +34,7 @@ pub use request::plain;
 use response::{Ending, Head};
 
 use super::answer::Shape;
-use super::chaperone::{Watch, accompany};
+use super::chaperone::{Connected, Watch, accompany};
 use super::fence::Fence;
 use super::forward::{Admission, Forward};
 use crate::metrics::Failed;
@@ -268,7 +268,9 @@ async fn over(admission: Option<&Admission>, is_stream: bool) {
         sleep(LONG).await;
     }
     let watch = Arc::new(Watch::default());
-    accompany(&admission.entrance, admission.proof, admission.admitted_ms, &watch);
+    let (entrance, proof) = (&admission.entrance, admission.proof);
+    let _connected = if is_stream { Connected::new(entrance, proof) } else { None };
+    accompany(entrance, proof, admission.sitting(), &watch);
     watch.closed().await;
 }
 

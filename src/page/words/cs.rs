@@ -110,4 +110,11 @@ pub(super) static WORDS: Words = Words {
     error: Notice { title: "Něco se pokazilo", text: "Stránka to sama zkusí znovu." },
     again: "Další pokus za {}",
     try_now: "Zkusit teď",
+    name_title: "Jak se jmenujete?",
+    name_text: "Všichni tu vidí, kdo je uvnitř a kdo čeká. Zvolte jméno do 40 znaků.",
+    name_label: "Vaše jméno",
+    name_join: "Zařadit se do fronty",
+    name_taken: "Někdo se tu už tak jmenuje. Zvolte jiné jméno.",
+    name_unfit: "Jméno má 1 až 40 viditelných znaků.",
+    inside: "Právě uvnitř",
 };

@@ -117,4 +117,11 @@ pub(super) static WORDS: Words = Words {
     },
     again: "Nächster Versuch in {}",
     try_now: "Jetzt versuchen",
+    name_title: "Wie heißt du?",
+    name_text: "Alle hier sehen, wer dran ist und wer wartet. Wähle einen Namen mit höchstens 40 Zeichen.",
+    name_label: "Dein Name",
+    name_join: "In die Schlange stellen",
+    name_taken: "So heißt hier schon jemand. Wähle einen anderen Namen.",
+    name_unfit: "Ein Name hat 1 bis 40 sichtbare Zeichen.",
+    inside: "Gerade drin",
 };

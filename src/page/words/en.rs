@@ -111,4 +111,11 @@ pub(super) static WORDS: Words = Words {
     error: Notice { title: "Something went wrong", text: "This page tries again by itself." },
     again: "Next try in {}",
     try_now: "Try now",
+    name_title: "What is your name?",
+    name_text: "Everybody here sees who plays and who waits. Choose a name of up to 40 characters.",
+    name_label: "Your name",
+    name_join: "Join the line",
+    name_taken: "Somebody here has this name already. Choose another one.",
+    name_unfit: "A name has 1 to 40 visible characters.",
+    inside: "Inside now",
 };

@@ -117,4 +117,11 @@ pub(super) static WORDS: Words = Words {
     },
     again: "Próximo intento en {}",
     try_now: "Intentar ahora",
+    name_title: "¿Cómo te llamas?",
+    name_text: "Aquí todos ven quién está dentro y quién espera. Elige un nombre de hasta 40 caracteres.",
+    name_label: "Tu nombre",
+    name_join: "Unirse a la fila",
+    name_taken: "Alguien ya tiene ese nombre. Elige otro.",
+    name_unfit: "Un nombre tiene de 1 a 40 caracteres visibles.",
+    inside: "Dentro ahora",
 };

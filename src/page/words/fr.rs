@@ -117,4 +117,11 @@ pub(super) static WORDS: Words = Words {
     },
     again: "Prochain essai dans {}",
     try_now: "Réessayer",
+    name_title: "Quel est votre nom ?",
+    name_text: "Tout le monde ici voit qui joue et qui attend. Choisissez un nom de 40 caractères au plus.",
+    name_label: "Votre nom",
+    name_join: "Rejoindre la file",
+    name_taken: "Quelqu’un porte déjà ce nom ici. Choisissez-en un autre.",
+    name_unfit: "Un nom compte de 1 à 40 caractères visibles.",
+    inside: "À l’intérieur",
 };

@@ -117,4 +117,11 @@ pub(super) static WORDS: Words = Words {
     error: Notice { title: "משהו השתבש", text: "הדף מנסה שוב מעצמו." },
     again: "ניסיון נוסף בעוד {}",
     try_now: "לנסות עכשיו",
+    name_title: "מה שמך?",
+    name_text: "כולם כאן רואים מי בפנים ומי ממתין. יש לבחור שם של עד 40 תווים.",
+    name_label: "השם שלך",
+    name_join: "להצטרף לתור",
+    name_taken: "למישהו כאן כבר יש שם כזה. יש לבחור שם אחר.",
+    name_unfit: "בשם יש 1 עד 40 תווים נראים.",
+    inside: "בפנים עכשיו",
 };

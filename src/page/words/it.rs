@@ -114,4 +114,11 @@ pub(super) static WORDS: Words = Words {
     error: Notice { title: "Qualcosa è andato storto", text: "Questa pagina riprova da sola." },
     again: "Prossimo tentativo tra {}",
     try_now: "Riprova ora",
+    name_title: "Come ti chiami?",
+    name_text: "Qui tutti vedono chi è dentro e chi aspetta. Scegli un nome di al massimo 40 caratteri.",
+    name_label: "Il tuo nome",
+    name_join: "Mettiti in fila",
+    name_taken: "Qualcuno qui ha già questo nome. Scegline un altro.",
+    name_unfit: "Un nome ha da 1 a 40 caratteri visibili.",
+    inside: "Dentro adesso",
 };

@@ -117,4 +117,11 @@ pub(super) static WORDS: Words = Words {
     },
     again: "{}後にもう一度試します",
     try_now: "今すぐ試す",
+    name_title: "お名前は？",
+    name_text: "ここでは誰が中にいて誰が待っているかが全員に見えます。40文字以内の名前を選んでください。",
+    name_label: "お名前",
+    name_join: "列に並ぶ",
+    name_taken: "その名前はすでに使われています。別の名前を選んでください。",
+    name_unfit: "名前は1～40文字の見える文字です。",
+    inside: "現在の入場者",
 };

@@ -116,4 +116,11 @@ pub(super) static WORDS: Words = Words {
     },
     again: "{} 후 다시 시도합니다",
     try_now: "지금 시도",
+    name_title: "이름이 무엇인가요?",
+    name_text: "여기서는 누가 안에 있고 누가 기다리는지 모두가 봅니다. 40자 이내의 이름을 정해 주세요.",
+    name_label: "이름",
+    name_join: "줄 서기",
+    name_taken: "이미 사용 중인 이름입니다. 다른 이름을 정해 주세요.",
+    name_unfit: "이름은 보이는 글자 1~40자입니다.",
+    inside: "현재 입장 중",
 };

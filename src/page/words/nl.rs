@@ -110,4 +110,11 @@ pub(super) static WORDS: Words = Words {
     error: Notice { title: "Er ging iets mis", text: "Deze pagina probeert het vanzelf opnieuw." },
     again: "Volgende poging over {}",
     try_now: "Nu proberen",
+    name_title: "Hoe heet je?",
+    name_text: "Iedereen hier ziet wie er binnen is en wie wacht. Kies een naam van hoogstens 40 tekens.",
+    name_label: "Je naam",
+    name_join: "In de rij gaan staan",
+    name_taken: "Iemand hier heet al zo. Kies een andere naam.",
+    name_unfit: "Een naam heeft 1 tot 40 zichtbare tekens.",
+    inside: "Nu binnen",
 };

@@ -111,4 +111,11 @@ pub(super) static WORDS: Words = Words {
     error: Notice { title: "Coś poszło nie tak", text: "Ta strona sama spróbuje ponownie." },
     again: "Następna próba za {}",
     try_now: "Spróbuj teraz",
+    name_title: "Jak masz na imię?",
+    name_text: "Wszyscy tutaj widzą, kto jest w środku i kto czeka. Wybierz nazwę do 40 znaków.",
+    name_label: "Twoja nazwa",
+    name_join: "Dołącz do kolejki",
+    name_taken: "Ktoś już ma tę nazwę. Wybierz inną.",
+    name_unfit: "Nazwa ma od 1 do 40 widocznych znaków.",
+    inside: "Teraz w środku",
 };

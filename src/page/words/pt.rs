@@ -108,4 +108,11 @@ pub(super) static WORDS: Words = Words {
     error: Notice { title: "Algo deu errado", text: "Esta página tenta de novo sozinha." },
     again: "Próxima tentativa em {}",
     try_now: "Tentar agora",
+    name_title: "Qual é o seu nome?",
+    name_text: "Todos aqui veem quem está dentro e quem espera. Escolha um nome com até 40 caracteres.",
+    name_label: "O seu nome",
+    name_join: "Entrar na fila",
+    name_taken: "Alguém já tem este nome. Escolha outro.",
+    name_unfit: "Um nome tem de 1 a 40 caracteres visíveis.",
+    inside: "Dentro agora",
 };

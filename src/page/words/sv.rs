@@ -111,4 +111,11 @@ pub(super) static WORDS: Words = Words {
     error: Notice { title: "Något gick fel", text: "Sidan försöker igen av sig själv." },
     again: "Nästa försök om {}",
     try_now: "Försök nu",
+    name_title: "Vad heter du?",
+    name_text: "Alla här ser vem som är inne och vem som väntar. Välj ett namn på högst 40 tecken.",
+    name_label: "Ditt namn",
+    name_join: "Ställ dig i kön",
+    name_taken: "Någon här heter redan så. Välj ett annat namn.",
+    name_unfit: "Ett namn har 1 till 40 synliga tecken.",
+    inside: "Inne nu",
 };

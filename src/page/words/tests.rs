@@ -32,6 +32,13 @@ fn texts(words: &Words) -> Vec<(&'static str, &'static str)> {
         ("not_sent_go", words.not_sent_go),
         ("again", words.again),
         ("try_now", words.try_now),
+        ("name_title", words.name_title),
+        ("name_text", words.name_text),
+        ("name_label", words.name_label),
+        ("name_join", words.name_join),
+        ("name_taken", words.name_taken),
+        ("name_unfit", words.name_unfit),
+        ("inside", words.inside),
     ];
     let notices = [
         words.passed,

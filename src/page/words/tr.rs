@@ -111,4 +111,11 @@ pub(super) static WORDS: Words = Words {
     error: Notice { title: "Bir sorun oluştu", text: "Bu sayfa kendiliğinden yeniden dener." },
     again: "{} sonra yeniden denenecek",
     try_now: "Şimdi dene",
+    name_title: "Adınız nedir?",
+    name_text: "Buradaki herkes kimin içeride olduğunu ve kimin beklediğini görür. En çok 40 karakterlik bir ad seçin.",
+    name_label: "Adınız",
+    name_join: "Sıraya gir",
+    name_taken: "Burada bu ada sahip biri var. Başka bir ad seçin.",
+    name_unfit: "Bir ad 1 ile 40 görünür karakterden oluşur.",
+    inside: "Şu anda içeride",
 };

@@ -96,4 +96,11 @@ pub(super) static WORDS: Words = Words {
     error: Notice { title: "出了点问题", text: "此页面会自动重试。" },
     again: "{}后重试",
     try_now: "立即重试",
+    name_title: "您叫什么名字？",
+    name_text: "这里所有人都能看到谁在里面、谁在等待。请选择不超过40个字符的名字。",
+    name_label: "您的名字",
+    name_join: "加入队列",
+    name_taken: "这里已有人使用这个名字，请另选一个。",
+    name_unfit: "名字需为1到40个可见字符。",
+    inside: "正在里面",
 };

@@ -144,7 +144,8 @@ fn a_renewed_pass_is_spent_already() {
         house.later(60).await;
         let entrance = house.entrance("sale");
         let proof = Proof { epoch: entrance.room.view().counts().epoch, number: 1 };
-        let renewed = entrance.room.renew(proof, START_MS).await.expect("an answer");
+        let sitting = anteroom::room::Sitting { admitted_ms: START_MS, slot: 0 };
+        let renewed = entrance.room.renew(proof, sitting).await.expect("an answer");
         let anteroom::line::Claimed::Inside(terms) = renewed else { panic!("{renewed:?}") };
         let renewed = entrance.pass(proof, &terms, &Identity::default());
         assert_ne!(renewed, token);

@@ -1,0 +1,97 @@
+//! Joining by a form, in rooms whose visitors have names: for browsers, with scripts or without.
+//!
+//! Owns that form. What becomes of a name is the line's to say. Whoever has a place keeps it, whatever name they send.
+
+use std::time::Instant;
+
+use tokio::time::timeout;
+
+use super::answer::Response;
+use super::api;
+use super::asking::PATIENCE;
+use super::chronicle::{self, Whose};
+use super::decide::{Answer, Decision, Facts, decide};
+use super::entrance::{Entrance, Identity};
+use super::front::local;
+use super::head::Client;
+use super::intent::Intent;
+use super::live::Live;
+use super::show::{Notice, Reader};
+use crate::line::{Joined, Keyed, Refusal, is_name};
+use crate::page::Unnamed;
+use crate::room::Proof;
+use crate::token::Scratch;
+
+/// Takes a name, and gives a place under it: then the page that was asked for is asked for again.
+pub async fn join_by_name(
+    live: &Live,
+    request: &api::Request,
+    client: &Client,
+    body: &[u8],
+) -> Response {
+    let form = std::str::from_utf8(body).unwrap_or_default();
+    let to = api::parameter(form, "to").and_then(local).unwrap_or_else(|| "/".to_owned());
+    let path = to.split('?').next().unwrap_or_default().to_owned();
+    let Some(entrance) = live.guarding(request, &path).filter(|entrance| entrance.has_roster())
+    else {
+        return Response::see_other(to);
+    };
+    let now_ms = entrance.room.now_ms();
+    let carried = entrance.held(request, client, &mut Scratch::new()).0.carried();
+    let facts = Facts { intent: Intent::Page, carried, now_ms, contact: entrance.contact() };
+    let newcomer = matches!(
+        decide(&facts, &entrance.room.view()),
+        Decision::Join | Decision::Answer(Answer::Over(_))
+    );
+    // A page of another site could send anybody here; whoever has a place has it already.
+    if !newcomer || api::from_our_page(request, client).is_err() {
+        return Response::see_other(to);
+    }
+    let mut reader = Reader::of(request, Intent::Page, *client);
+    reader.to = to;
+    let name = api::parameter(form, "name").unwrap_or_default();
+    match is_name(name.trim()) {
+        true => join(entrance, &reader, name.trim()).await,
+        false => entrance.show(&reader, Notice::Name(Some(Unnamed::Unfit))),
+    }
+}
+
+async fn join(entrance: &Entrance, reader: &Reader, name: &str) -> Response {
+    let began = Instant::now();
+    let address = reader.client.address;
+    let keyed = match entrance.newcomer(address, None) {
+        Ok(keyed) => Keyed { name: Some(name.to_owned()), ..keyed.unwrap_or_default() },
+        Err(retry_ms) => {
+            chronicle::limited(entrance, "join_per_address", Whose::Address(address));
+            return entrance.show(reader, Notice::Limited(retry_ms));
+        }
+    };
+    let identity = Identity::default();
+    let asked = entrance.room.join_as(Some(keyed), entrance.tag(&identity));
+    let joined = match timeout(PATIENCE, asked).await {
+        Ok(Ok(joined)) => joined,
+        Ok(Err(busy)) => return entrance.show(reader, busy.into()),
+        Err(_) => return entrance.show(reader, Notice::StoreLost),
+    };
+    match joined {
+        Joined::Given { epoch, first: number, joined_ms, .. }
+        | Joined::Already { epoch, number, joined_ms, .. } => {
+            let proof = Proof { epoch, number };
+            let position = || entrance.room.view().position(number).unwrap_or(1);
+            chronicle::created(entrance, proof, (None, None), position, began.elapsed(), None);
+            // A ticket for all: whose turn it is enters with the page, and has the pass then.
+            let ticket = entrance.ticket(proof, joined_ms, &identity);
+            let cookie = entrance.jar.keep(&ticket, reader.client.secure);
+            Response::see_other(reader.to.clone()).with("Set-Cookie", cookie)
+        }
+        Joined::Refused(Refusal::NameTaken) => {
+            entrance.show(reader, Notice::Name(Some(Unnamed::Taken)))
+        }
+        Joined::Refused(Refusal::Full) => entrance.show(reader, Notice::Full),
+        Joined::Refused(Refusal::Closed) => entrance.show(reader, Notice::Closed),
+        Joined::Refused(Refusal::Limited { retry_ms, .. }) => {
+            chronicle::limited(entrance, "join_per_address", Whose::Address(address));
+            entrance.show(reader, Notice::Limited(retry_ms))
+        }
+    }
+}
