@@ -232,7 +232,7 @@ impl Room {
     pub(super) fn run(self) -> Done {
         let Room { admin, key_file, tenant, json, verb } = self;
         let port = Port::new(&admin, key_file.as_deref(), tenant)?;
-        let (answer, text): (Value, fn(&Value) -> String) = match verb {
+        let (answer, text): Told = match verb {
             Verb::List => (port.get("/v1/rooms")?, show::list),
             Verb::Status(which) => (port.get(&which.path(&port, "")?)?, show::status),
             Verb::Watch { which, count } => {
@@ -380,13 +380,16 @@ fn confirm(room: &str) -> Result<(), Failure> {
     }
 }
 
+/// An answer, and how people read it.
+type Told = (Value, fn(&Value) -> String);
+
 /// One visitor's session, steered.
 fn steer(
     port: &Port,
     which: &Which,
     visitor: &str,
     verb: &str,
-) -> Result<(Value, fn(&Value) -> String), Failure> {
+) -> Result<Told, Failure> {
     let path = format!("/visitors/{}/{verb}", call::escaped(visitor));
     Ok((port.post(&which.path(port, &path)?, &json!({}))?, show::steered))
 }
