@@ -384,12 +384,7 @@ fn confirm(room: &str) -> Result<(), Failure> {
 type Told = (Value, fn(&Value) -> String);
 
 /// One visitor's session, steered.
-fn steer(
-    port: &Port,
-    which: &Which,
-    visitor: &str,
-    verb: &str,
-) -> Result<Told, Failure> {
+fn steer(port: &Port, which: &Which, visitor: &str, verb: &str) -> Result<Told, Failure> {
     let path = format!("/visitors/{}/{verb}", call::escaped(visitor));
     Ok((port.post(&which.path(port, &path)?, &json!({}))?, show::steered))
 }

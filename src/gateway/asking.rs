@@ -258,6 +258,8 @@ impl Asking {
             joined_ms: self.joined_ms,
             user: self.user.clone(),
             app: self.app,
+            proven: None,
+            instead_of: None,
         }
     }
 
