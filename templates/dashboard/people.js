@@ -37,7 +37,7 @@ export class Line extends Asking {
     const { visitors } = await see(at(room, '/line?limit=6'), this.app.tenant(room));
     show(this.none, !visitors.length);
     show(this.table, visitors.length > 0);
-    this.rows.replaceChildren(...visitors.map(visitor => h('tr', {}, h('td', {}, count(visitor.position)), h('td', {}, visitor.label),
+    this.rows.replaceChildren(...visitors.map(visitor => h('tr', {}, h('td', {}, count(visitor.position)), h('td', {}, visitor.name ? `${visitor.label} · ${visitor.name}` : visitor.label),
       h('td', {}, visitor.eta ? span(visitor.eta.seconds) : NONE))));
   }
 }
@@ -63,7 +63,7 @@ export class Search {
   async find(ticket) {
     try {
       const visitor = await see(at(this.room, `/visitors/${encodeURIComponent(ticket)}`), this.app.tenant(this.room));
-      const rows = [['Ticket', visitor.label], ['Reference', visitor.queue_ref], ['Standing', STANDINGS[visitor.status] + (visitor.reason ? ` (${visitor.reason})` : '')],
+      const rows = [['Ticket', visitor.label], visitor.name && ['Name', visitor.name], visitor.slot && ['Slot', visitor.slot], ['Reference', visitor.queue_ref], ['Standing', STANDINGS[visitor.status] + (visitor.reason ? ` (${visitor.reason})` : '')],
         visitor.position != null && ['Place', count(visitor.position)], visitor.eta && ['Turn in', span(visitor.eta.seconds)]].filter(Boolean);
       const over = ['completed', 'expired'].includes(visitor.status);
       const take = !over && this.app.may('operator') && h('button', { type: 'button', class: 'danger small', onclick: () => revoke(this.app, this.room, visitor.label, () => this.find(ticket)) }, 'Revoke …');
