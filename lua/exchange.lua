@@ -4,9 +4,9 @@
 --       joined:0 joined:1 limits:0 limits:1 nodes answers spent overrides audit asked:0 asked:1 history
 --       letters due slots hung roster named classes classes_away invites:0 invites:1 tmp:0 tmp:1
 --       in this order, each as anteroom:{ROOM}:NAME: one hash tag, so one slot of a cluster
--- ARGV  thirteen, see lib/batch.lua: the head, the node, the offer, the lists, the keyed joins, three bitmaps,
---       orders, the node about itself, tags, the report's overrides, names
--- reply fourteen strings, see lib/reply.lua; or { "layout", N } if the keys are of a newer layout than this script
+-- ARGV  fifteen, see lib/batch.lua: the head, the node, the offer, the lists, the keyed joins, three bitmaps,
+--       orders, the node about itself, tags, the report's overrides, names, the lot, the report's draws
+-- reply fifteen strings, see lib/reply.lua; or { "layout", N } if the keys are of a newer layout than this script
 --       knows: then nothing was touched
 --
 -- Why it is one script: numbers are given once, seats never twice, and every periodic duty is done by
@@ -57,12 +57,12 @@ local function each(list, width, answer)
   return answers
 end
 
--- What the batch says about numbers. Of another epoch, they are stale.
+-- What the batch says about numbers. Of another epoch, or of a time before the last draw, they are stale.
 local function hear(answers)
   history.add(batch.figures)
   adaptive.weigh(batch.figures)
   letters.forget(batch.sent)
-  local stale = batch.epoch ~= line.epoch
+  local stale = not state.means(batch)
   local function list(items, width, code, answer)
     return each(items, width, stale and function() return code end or answer)
   end
@@ -131,7 +131,7 @@ local function go_on(elapsed_ms, fresh, answers)
   adaptive.adapt()
   release.refill(elapsed_ms)
   heal.forget_missing()
-  local epoch, steps = line.epoch, budget.next()
+  local epoch, drawn, steps = line.epoch, line.draw_version, budget.next()
   release.begin(steps)
   if fresh then
     local nth = 0
@@ -139,11 +139,14 @@ local function go_on(elapsed_ms, fresh, answers)
       nth = nth + 1
       return orders.order(nth, kind, count)
     end)
+  end
+  draw.follow(batch.lot)
+  if fresh then
     answers.joins = join.join()
   end
   budget.take(steps - release.by_pace(join.given, elapsed_ms))
   if fresh then
-    claim.enter_claims(epoch, answers.claims)
+    claim.enter_claims(epoch, drawn, answers.claims)
     claim.enter_joins(answers.joins)
   end
   release.record()

@@ -17,6 +17,7 @@ use crate::token::{Key, KeyError, KeyRing, MIN_SECRET, Secret};
 
 mod check;
 mod demo;
+mod draw;
 mod invite;
 mod room;
 mod serve;
@@ -45,6 +46,7 @@ enum Command {
     Verify(verify::Verify),
     Room(room::Room),
     Invite(invite::Make),
+    Draw(draw::Draw),
 }
 
 /// Make a signing key or an operator's key, or show the key an origin verifies passes with
@@ -121,6 +123,7 @@ pub fn run() -> ExitCode {
         Command::Verify(command) => command.run(),
         Command::Room(command) => command.run(),
         Command::Invite(command) => command.run(),
+        Command::Draw(draw) => draw.run(),
     };
     match done {
         Ok((text, code)) => print(&text, code),

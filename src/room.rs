@@ -21,6 +21,7 @@ mod alone;
 mod crowd;
 mod desk;
 mod drive;
+mod lots;
 mod memo;
 mod news;
 mod outage;
@@ -39,6 +40,7 @@ pub use crowd::{Crowd, NEAR};
 pub use desk::Busy;
 use desk::Desk;
 pub use drive::{SPREAD, SPREAD_LOSING};
+pub use lots::Lots;
 pub use news::News;
 pub use outage::Outage;
 use post::Post;
@@ -70,6 +72,8 @@ pub struct Room {
     post: Post,
     /// What changes, for whoever listens.
     news: broadcast::Sender<Arc<News>>,
+    /// Makes the seeds of draws.
+    lots: ArcSwapOption<Arc<dyn Lots>>,
 }
 
 /// What a ticket or pass says about whose it is. Only ever made from a verified signature.
@@ -116,6 +120,7 @@ impl Room {
             heard: AtomicU64::new(0),
             post: Post::default(),
             news: broadcast::channel(news::KEPT).0,
+            lots: ArcSwapOption::empty(),
         }
     }
 
@@ -152,7 +157,9 @@ impl Room {
 
     /// The same; `tag` is what a letter is to say about them if they enter, as JSON.
     pub async fn join_as(&self, keyed: Option<Keyed>, tag: Option<String>) -> Newcomer {
-        self.ask(|desk, answer| desk.join((keyed, tag), answer)).await
+        let asked = (keyed.clone(), tag.clone());
+        let joined = self.ask(|desk, answer| desk.join(asked, answer)).await?;
+        self.drawn_again(joined, keyed, tag).await
     }
 
     /// Somebody wants in. A pass that ended by idleness is tried again the same way.
@@ -254,9 +261,9 @@ impl Room {
             return;
         }
         let view = self.view.load();
-        let passed =
-            proof.number <= view.counts().released && view.standing(proof.number) == Standing::Away;
-        let urgent = self.desk().seen(proof.number, view.is_express(proof.number), passed);
+        let number = view.number(proof.number);
+        let passed = number <= view.counts().released && view.standing(number) == Standing::Away;
+        let urgent = self.desk().seen(number, view.is_express(number), passed);
         if urgent {
             self.said.notify_one();
         }

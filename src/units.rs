@@ -43,6 +43,69 @@ pub fn duration(text: &str) -> Result<u64, String> {
     number.checked_mul(unit_ms).ok_or_else(|| "it is longer than time itself".to_owned())
 }
 
+/// `2026-12-01T10:00:00Z` or `2026-12-01T11:00:00+01:00`, in unix milliseconds.
+///
+/// # Errors
+/// What to write instead, as the end of a sentence.
+pub fn moment(text: &str) -> Result<u64, String> {
+    let how =
+        || "write a date, a time and its zone: 2026-12-01T10:00:00Z or …T11:00:00+01:00".to_owned();
+    let number = |range: std::ops::Range<usize>| {
+        let digits = text.get(range).filter(|digits| digits.bytes().all(|b| b.is_ascii_digit()))?;
+        digits.parse::<i64>().ok()
+    };
+    let mark = |at: usize, marks: &[u8]| text.as_bytes().get(at).is_some_and(|b| marks.contains(b));
+    let fields = || {
+        let date = (number(0..4)?, number(5..7)?, number(8..10)?);
+        let marks = mark(4, b"-") && mark(7, b"-") && mark(10, b"Tt ") && mark(13, b":");
+        let seconds = if mark(16, b":") { (number(17..19)?, 19) } else { (0, 16) };
+        marks.then_some((date, number(11..13)?, number(14..16)?, seconds))
+    };
+    let ((year, month, day), hour, minute, (second, end)) = fields().ok_or_else(how)?;
+    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let days = match month {
+        2 => 28 + i64::from(leap),
+        4 | 6 | 9 | 11 => 30,
+        1..=12 => 31,
+        _ => 0,
+    };
+    if !(1..=days).contains(&day) || hour > 23 || minute > 59 || second > 59 || year < 1970 {
+        return Err("there is no such day or time".to_owned());
+    }
+    let rest = &text[end..];
+    let digits = rest
+        .strip_prefix('.')
+        .map_or(0, |rest| 1 + rest.bytes().take_while(u8::is_ascii_digit).count());
+    let zone = &rest[digits..];
+    let offset = match zone.as_bytes() {
+        [] => return Err(format!("it has no zone. Write \"{text}Z\" if UTC is meant")),
+        [b'Z' | b'z'] => 0,
+        [sign @ (b'+' | b'-'), h1, h2, b':', m1, m2] => {
+            let two = |high: u8, low: u8| {
+                let digit = |byte: u8| byte.is_ascii_digit().then(|| i64::from(byte - b'0'));
+                Some(digit(high)? * 10 + digit(low)?)
+            };
+            let minutes = two(*h1, *h2).zip(two(*m1, *m2)).filter(|(h, m)| *h < 24 && *m < 60);
+            let (hours, minutes) = minutes.ok_or_else(how)?;
+            (hours * 60 + minutes) * if *sign == b'+' { 60 } else { -60 }
+        }
+        _ => return Err(how()),
+    };
+    // Days since 1970, counted from March on (Howard Hinnant's `days_from_civil`).
+    let from_march = (month + 9) % 12;
+    let year = year - i64::from(month <= 2);
+    let (era, of_era) = (year / 400, year % 400);
+    let of_year = (153 * from_march + 2) / 5 + day - 1;
+    let days = era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468;
+    let seconds = days * 86_400 + hour * 3_600 + minute * 60 + second - offset;
+    let ms = rest.get(1..digits).map_or(0, |part| {
+        format!("{part:0<3}").get(..3).and_then(|ms| ms.parse().ok()).unwrap_or(0)
+    });
+    u64::try_from(seconds)
+        .map(|seconds| seconds * 1_000 + ms)
+        .map_err(|_| "it was before 1970".to_owned())
+}
+
 /// `5/s`, `300/m`, `0.2/s`, or `0` for none at all, as an exact fraction.
 ///
 /// # Errors
@@ -219,6 +282,30 @@ pub(super) fn no_percent(number: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn moments_have_a_zone() {
+        for seconds in [0, 951_827_696, 1_705_314_225, 1_709_251_199, 4_107_542_400] {
+            assert_eq!(moment(&crate::clock::second(seconds)), Ok(seconds * 1_000));
+        }
+        assert_eq!(moment("2026-12-01T11:00:00+01:00"), moment("2026-12-01T10:00Z"));
+        assert_eq!(moment("2026-12-01 04:30:00.25-05:30"), Ok(1_796_119_200_250));
+        let zone = moment("2026-12-01T10:00:00").unwrap_err();
+        assert!(zone.contains("no zone") && zone.contains("2026-12-01T10:00:00Z"), "{zone}");
+        for bad in [
+            "",
+            "tomorrow",
+            "2026-12-01",
+            "2026-02-29T10:00:00Z",
+            "2026-13-01T10:00:00Z",
+            "2026-12-01T24:00:00Z",
+            "2026-12-01T10:00:00+1",
+            "1969-12-31T23:59:59Z",
+            "2026-12-01T10:00:00.Zé",
+        ] {
+            assert!(moment(bad).is_err(), "{bad}");
+        }
+    }
 
     #[test]
     fn durations() {

@@ -65,7 +65,9 @@ export class QueueStatus {
       estimatedWaitSeconds: answer.estimated_wait_seconds, eta: answer.eta, paused: answer.paused,
       message: answer.message, rosterVersion: answer.roster_version, claimWindowSeconds: answer.claim_window_seconds, reason: answer.reason,
       nextPollSeconds: answer.next_poll_seconds || answer.next_heartbeat_seconds,
-      enqueuedAt: answer.enqueued_at && new Date(answer.enqueued_at),
+      enqueuedAt: answer.enqueued_at && new Date(answer.enqueued_at), phase: answer.phase, draw: answer.draw,
+      opensAt: answer.opens_at && new Date(answer.opens_at), closesAt: answer.closes_at && new Date(answer.closes_at),
+      opensSpreadSeconds: answer.opens_spread_seconds,
     };
     for (const name in known) if (known[name] !== undefined) this[name] = known[name];
     this.state = STATES[answer.status] || QueueState.error;
@@ -141,6 +143,11 @@ class StatusStream {
       if (this.query.queue_id && status.queueId) this.query.queue_id = status.queueId;
       this.failures = 0;
       pause = status.nextPollSeconds || this.interval / 1000;
+      // The opening wakes everybody, but not all at once.
+      if (status.phase === 'prequeue' && status.opensAt) {
+        const left = (status.opensAt - serverNow()) / 1000 + Math.random() * (status.opensSpreadSeconds || 2);
+        pause = Math.min(pause, Math.max(left, 1));
+      }
     } catch (error) {
       status = QueueStatus.failed(error, this.last);
       this.failures += 1;
@@ -280,6 +287,14 @@ export function formatAgain(words, left) {
   return fill(words.again, counted(words, forms, number, number));
 }
 
+// What is left, as "12:34" or "1:02:03".
+export function formatClock(left) {
+  const two = number => String(number).padStart(2, '0');
+  const hours = Math.floor(left / 3600);
+  const rest = `${hours ? two(Math.floor(left / 60) % 60) : Math.floor(left / 60)}:${two(left % 60)}`;
+  return hours ? `${hours}:${rest}` : rest;
+}
+
 function runPage(body) {
   const { anteroomRoom: eventId, anteroomTitle: title = document.title } = body.dataset;
   const first = new Set(body.dataset.anteroomState.split(' '));
@@ -350,9 +365,13 @@ function runPage(body) {
     roster(status);
     // The cookie came back: if it is gone later, somebody left the line.
     first.delete('fresh');
-    const { position, eta, paused, estimatedWaitSeconds: wait } = status;
-    const number = formatNumber(words, position);
-    const estimate = eta && !paused ? formatEta(words, eta) : words.pausedShort;
+    const { position, eta, estimatedWaitSeconds: wait } = status;
+    const before = status.phase === 'prequeue' && status.opensAt;
+    const paused = status.paused && !before;
+    // Before a draw nobody has a place.
+    const number = before && status.draw ? '–' : formatNumber(words, position);
+    const left = before ? Math.max(0, Math.ceil((before - serverNow()) / 1000)) : 0;
+    const estimate = before ? formatClock(left) : eta && !paused ? formatEta(words, eta) : words.pausedShort;
     const waited = (serverNow() - status.enqueuedAt) / 1000;
     if (position) {
       write('position', number);
@@ -360,6 +379,8 @@ function runPage(body) {
       announce(`${words.position}: ${number}. ${words.wait}: ${estimate}`, 60000);
     }
     if (status.waiting !== undefined) write('waiting', formatNumber(words, status.waiting));
+    if (before) countdown(left, seconds => write('eta', formatClock(seconds)));
+    else clearInterval(ticking);
     write('eta', estimate);
     write('label', status.positionLabel || '');
     write('status', words.waiting);

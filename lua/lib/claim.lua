@@ -144,7 +144,10 @@ function claim.claim_and_tell(n, nth)
 end
 
 -- Lets in those of the batch's claims whose turn came in this very exchange.
-function claim.enter_claims(epoch, claims)
+function claim.enter_claims(epoch, drawn, claims)
+  if line.epoch == epoch and line.draw_version == drawn + 1 then
+    return -- They waited, and wait where the draw has put them: under another number.
+  end
   for i, n in ipairs(batch.claims) do
     if claims[i] == claim.WAITING then
       claims[i] = line.epoch == epoch and claim.claim_and_tell(n, i) or claim.STALE

@@ -25,6 +25,23 @@ function heal.is_settling()
   return line.settling_until_ms > 0
 end
 
+-- The frontier is here, if it was not yet.
+local function pass_to(released)
+  if released > line.released then
+    local passed = bits.count(line.live, line.released + 1, released)
+    line.waiting, line.claimable = line.waiting - passed, line.claimable + passed
+    line.released = released
+  end
+end
+
+-- Whatever is at or below this place is over.
+function heal.pass_over(place)
+  pass_to(place)
+  if place > line.lapsed then
+    release.lapse_to(place)
+  end
+end
+
 -- Takes over whatever the node has seen and the line has not.
 function heal.learn(known)
   if known.epoch < line.epoch or not plausible(known) then
@@ -49,12 +66,7 @@ function heal.learn(known)
     end
     least = max(line.issued - sweep.PLACES_MAX, 0)
   end
-  local released = max(min(known.released, line.issued), least)
-  if released > line.released then
-    local passed = bits.count(line.live, line.released + 1, released)
-    line.waiting, line.claimable = line.waiting - passed, line.claimable + passed
-    line.released = released
-  end
+  pass_to(max(min(known.released, line.issued), least))
   local lapsed = max(min(known.lapsed, line.released), least)
   if lapsed > line.lapsed then
     release.lapse_to(lapsed)
@@ -82,6 +94,7 @@ end
 -- Unites a node's view with what is here; `used` wins over `live`.
 local function merge(report, known)
   local tmp, other = line['tmp:0'], line['tmp:1']
+  draw.merge(report.draws)
   if report.used ~= '' or report.live ~= '' then
     bits.lay(tmp, report.used, report.used_from, max(line.base, 1), min(known.issued, line.issued))
     bits.unite(line.used, tmp)

@@ -133,7 +133,7 @@ end
 
 -- Why nobody new is taken, or nil.
 local function refusal(space)
-  if config.mode == 'drain' or config.mode == 'closed' then
+  if config.mode == 'drain' or draw.is_closed() then
     return { code = join.CLOSED }
   end
   if space <= 0 then
@@ -167,15 +167,27 @@ local function give_classed(place, rank)
   return { first = line.issued, count = 1, entered = 0, place = place, rank = rank }
 end
 
--- Whether the number that a join gave can still do anything.
-local function is_over(first)
+-- Whether a number stands for another one since a draw.
+local function is_drawn(n)
+  local standing = state.standing(n)
+  return (standing == state.EXPIRED_PASSED or standing == state.EXPIRED_USED) and draw.contains(n)
+end
+
+-- Whether the number that a join gave can still do anything. Under which number it stands since a draw, nodes know.
+local function is_over(first, keyed)
   local standing = state.standing(first.number)
+  if is_drawn(first.number) then
+    return keyed.over == first.number
+  end
   return standing == state.UNKNOWN or standing >= state.COMPLETED
 end
 
 -- A key that has a number gets it again, and counts as here.
 local function again(keyed, first)
-  claim.come_back(first.number, false)
+  local drawn = is_drawn(first.number)
+  if not drawn then
+    claim.come_back(first.number, false)
+  end
   local function same(name)
     return first[name] ~= nil and first[name] == keyed[name]
   end
@@ -189,7 +201,7 @@ local function again(keyed, first)
     number = first.number,
     joined_ms = first.joined_ms,
     proven = their_own and first.user == keyed.user, -- as somebody else they would be given another ticket
-    standing = state.standing(first.number),
+    standing = drawn and state.WAITING or state.standing(first.number),
     class = index or 0,
   }
 end
@@ -197,13 +209,14 @@ end
 local function join_keyed(keyed, space)
   local value = keyed.once and aging.get(line.joined, keyed.once)
   local first = value and read(value)
-  local known = first and not is_over(first)
+  local known = first and not is_over(first, keyed)
   local refused = not known and refusal(space)
   if not known and not refused and keyed.name and roster.refused(keyed.name[2]) then
     refused = { code = join.NAME_TAKEN }
   end
   -- Before it is counted: strangers must not fill a table.
-  refused = refused or count_attempt(keyed, first)
+  -- Whoever asks a second time, because the line could not tell, was counted the first time.
+  refused = refused or not keyed.over and count_attempt(keyed, first)
   if refused then
     return refused
   end

@@ -130,7 +130,7 @@ end
 -- Keeps a seat for an idle time more.
 local function extend(n, slip)
   local answer = { 0 }
-  if batch.epoch ~= line.epoch then
+  if not state.means(batch) then
     answer = { 2, session.STALE }
   elseif not state.given(n) then
     answer = { 2, session.UNKNOWN }
@@ -155,7 +155,7 @@ local function perform(kind, count, slip)
     return { 0 }, '{"from":' .. text(from) .. ',"to":' .. text(line.epoch) .. '}'
   elseif ENDS[kind] then
     local done = session.STALE
-    if batch.epoch == line.epoch then
+    if state.means(batch) then
       done = session.finish(count, ENDS[kind][1])
     end
     return { 2, done }, about(slip, ENDS[kind][2], done == session.FREED)

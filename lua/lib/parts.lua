@@ -31,6 +31,7 @@
 --   letters   what somebody is to be told                     letters, due
 --   history   the past, minute by minute                      history
 --   adaptive  a rate that follows the origin
+--   draw      schedules, and who is drawn to which place      the field draws of state
 --   reply     what the node is told                           nodes, answers
 
 local call = redis.call
@@ -39,7 +40,7 @@ local floor, min, max = math.floor, math.min, math.max
 local number, bits, scores, aging, state, settings, batch = {}, {}, {}, {}, {}, {}, {}
 local seats, session, spend, express, release, sweep = {}, {}, {}, {}, {}, {}
 local claim, join, heal, reply, budget = {}, {}, {}, {}, {}
-local orders, letters, history, shadow, class, adaptive = {}, {}, {}, {}, {}, {}
+local orders, letters, history, shadow, class, adaptive, draw = {}, {}, {}, {}, {}, {}, {}
 local slots, roster = {}, {}
 
 -- The keys of a room, in the order of KEYS.

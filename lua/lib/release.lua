@@ -101,7 +101,7 @@ local function by_pace()
   if config.stops_nobody then
     return math.huge
   end
-  if line.paused == 1 or mode == 'hold' or mode == 'closed' then
+  if line.paused == 1 or mode == 'hold' or mode == 'closed' or draw.phase() ~= 'open' then
     return 0
   end
   return release.affordable()
@@ -248,7 +248,7 @@ end
 -- many of them from express, the frontier before and now, and who.
 function release.by_hand(wanted)
   local after = line.released
-  if config.mode == 'closed' then
+  if draw.is_closed() then
     wanted = 0
   end
   local count, called, named = give(min(wanted, state.free_seats()), MAX_NAMED, false)

@@ -7,7 +7,7 @@
 --       left_ms, run, wall_ms; epoch, clock_ms, issued, released, lapsed, waiting, admitted, inside, missing,
 --       paused, turns, turns_1m, turns_10m, turns_since_ms, entered, completed, no_shows, dropped,
 --       last_entry_ms, nodes, swept_by in six, six and four bytes, swept_ms, backlog, letters, letters_lost, shadow_waiting,
---       classed, class_overflow, class_balance; then
+--       classed, class_overflow, class_balance, draw; then
 --       bits version, from, head version, serial of the settings and version of the roster: 0 for what is not newer than
 --       the node has;
 --       last whether the rate follows the origin, turns in 1,000 s, why (src/line/adaptive.rs), p95_ms, thousandths slow, errors
@@ -20,6 +20,8 @@
 --   [11] msgpack: letters for the node to deliver, a list of serial, at_ms, text
 --   [12] msgpack: the roster, a list of number, whether inside, slot, name
 --   [13] classes: number and score. [14] classes_away: number and standpoint
+--   [15] draws, if they are newer: serial, version, opens_ms and after of the pre-queue, opens_ms, kid and hash of the promise
+--       (or - - -); then a line for each draw, see lib/draw.lua
 --
 -- [3], [6] to [8], [13] and [14] are six bytes of a number and a score in digits, between spaces.
 --
@@ -163,7 +165,7 @@ end
 local function update(told)
   local have = batch.have
   if have.run ~= line.run then
-    have = { bits = 0, express = 0, ended = 0, settings = 0, roster = 0 }
+    have = { bits = 0, express = 0, ended = 0, settings = 0, roster = 0, draws = 0 }
   end
   local version, from, head, serial = 0, 0, 0, 0
   if have.ended < line.ended_serial then
@@ -190,12 +192,15 @@ local function update(told)
   if have.roster ~= line.roster_version then
     named, told[12] = line.roster_version, roster.told()
   end
+  if have.draws ~= line.draws_serial then
+    told[15] = draw.told()
+  end
   return { version, from, head, serial, named }
 end
 
 -- The whole reply. `last`: the node's last sequence, if the line went through the exchange.
 function reply.reply(taken, left_ms, answers, last)
-  local told = { '', '', '', '', '', '', '', '', '', '', '', '', '', '' }
+  local told = { '', '', '', '', '', '', '', '', '', '', '', '', '', '', '' }
   if last then
     taken, told[2] = remember(answers, last)
     told[11] = cmsgpack.pack(letters.hand_out(batch.wants))
@@ -212,7 +217,7 @@ function reply.reply(taken, left_ms, answers, last)
     line.entered, line.completed, line.no_shows, line.dropped, line.last_entry_ms,
     line.nodes_heard, high, middle, low, line.swept_ms, budget.backlog and 1 or 0,
     line.letters, line.letters_lost, line.shadow_waiting, line.classes.size,
-    line.class_overflow, line.class_balance,
+    line.class_overflow, line.class_balance, line.draw_version,
   }
   for _, version in ipairs(update(told)) do
     head[#head + 1] = version

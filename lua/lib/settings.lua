@@ -4,13 +4,14 @@
 -- range. Touches no key.
 
 -- The defaults, for a line that has no settings yet and must know how long a pass may last.
-settings.DEFAULT = [[{"mode":"auto","pace":null,"max_active":null,"max_waiting":100000,"claim_window_ms":120000,"session_idle_ms":300000,"session_max_ms":1800000,"session_first_ms":30000,"heartbeat_timeout_ms":150000,"on_absence":"keep","ticket_max_ms":86400000,"join_limits":[],"webhooks":false,"slots":[],"slot_grace_ms":10000,"roster":false,"classes":[],"class_order":"skip","class_share":1000,"adaptive":null}]]
+settings.DEFAULT = [[{"mode":"auto","pace":null,"max_active":null,"max_waiting":100000,"claim_window_ms":120000,"session_idle_ms":300000,"session_max_ms":1800000,"session_first_ms":30000,"heartbeat_timeout_ms":150000,"on_absence":"keep","ticket_max_ms":86400000,"join_limits":[],"webhooks":false,"slots":[],"slot_grace_ms":10000,"roster":false,"classes":[],"class_order":"skip","class_share":1000,"adaptive":null,"schedule":[]}]]
 
 -- What operators may set otherwise.
 local OF_THE_LINE = {
   mode = true, pace = true, max_active = true, max_waiting = true, claim_window_ms = true,
   session_idle_ms = true, session_max_ms = true, heartbeat_timeout_ms = true, webhooks = true,
   adaptive = true,
+  schedule = true,
 }
 
 -- How fast visitors are released: { cost, depth, … }; nil leaves only the seats as a limit.
@@ -52,6 +53,16 @@ local function steered(given, limits)
   return given
 end
 
+-- Events; a time that is not set is 0.
+local function schedule(events)
+  for _, event in ipairs(events) do
+    for _, name in ipairs({ 'closes_ms', 'every_ms' }) do
+      event[name] = type(event[name]) == 'number' and event[name] or 0
+    end
+  end
+  return events
+end
+
 -- Settings as JSON, with what operators have set instead: name -> { value as JSON, … }. What is not of the line is
 -- left to others.
 function settings.read(text, overrides)
@@ -77,6 +88,7 @@ function settings.read(text, overrides)
   end
   read.pace = pace(read.pace)
   read.steered = steered(read.adaptive, read.pace)
+  read.schedule = schedule(read.schedule or {})
   read.claim_window_ms = read.pace and read.pace.window_ms or read.claim_window_ms
   local idle, most = read.session_idle_ms, read.session_max_ms
   read.session_ms = idle and most and min(idle, most) or idle or most or 0

@@ -29,8 +29,10 @@ local NUMBERS = {
   'slotted', -- in the hash slots
   'names', 'roster_version', 'roster_changed', 'roster_published_ms',
   'class_strict', 'class_balance', 'class_overflow', 'invites_young', 'invites_since_ms',
+  'draws_serial', 'draw_version', 'prequeue_opens_ms', 'prequeue_after', -- 0: no pre-queue runs
 }
-local TEXTS = { 'version', 'settings', 'swept_by', 'figures', 'control' } -- 20 digits; JSON; a node; packed twice
+-- 20 digits; JSON; a node; packed twice; words
+local TEXTS = { 'version', 'settings', 'swept_by', 'figures', 'control', 'commitment' }
 
 local FIELDS, before = {}, {}
 for _, field in ipairs(NUMBERS) do
@@ -137,6 +139,12 @@ function state.begin_epoch(epoch)
   line.no_shows, line.dropped, line.last_entry_ms = 0, 0, 0
   shadow.forget()
   line.class_balance, line.class_overflow = 0, 0
+  draw.begin_epoch()
+end
+
+-- Whether a batch's numbers are the line's: of this epoch, and of no time before the last draw.
+function state.means(batch)
+  return batch.epoch == line.epoch and batch.draw == line.draw_version
 end
 
 -- Admitted: may enter, with a seat reserved.

@@ -151,13 +151,15 @@ fn tell(entrance: &Entrance, news: &[Arc<News>]) -> Vec<(&'static str, Value)> {
         return told;
     }
     let named = |number: &Number| json!(Named::of(entrance, is.epoch, *number));
-    if is.issued > was.issued {
+    // At a draw everybody gets another number: nobody came.
+    if is.issued > was.issued && is.draw == was.draw {
         let (from, count) = (was.issued + 1, is.issued - was.issued);
         told.push(("enqueued", json!({ "from": from, "upto": is.issued, "count": count })));
     }
     if is.turns > was.turns {
         let mut called = after.here_between(was.released, is.released, MAX_NAMED);
-        let fresh = after.called().iter().filter(|number| !before.called().contains(number));
+        let known = before.called();
+        let fresh = after.called().into_iter().filter(|number| !known.contains(number));
         called.extend(fresh.take(MAX_NAMED - called.len()));
         let visitors: Vec<Value> = called.iter().map(named).collect();
         told.push(("called", json!({ "visitors": visitors, "count": is.turns - was.turns })));

@@ -558,6 +558,9 @@ async fn live(
                 Hosted { room, offer, driver, stats, _sampler, _courier, scribe, _writing }
             }
         };
+        let (keyring, drawn) = (ring.clone(), name.clone());
+        let lots = move |opens_ms: u64, kid: Option<&str>| keyring.seed(&drawn, opens_ms, kid);
+        hosted.room.draw_with(Arc::new(lots));
         let polls = settings.bounds.polls_per_second;
         let entrance = Entrance::new(hosted.room.clone(), keys, room.clone(), polls, settings.loss);
         let entrance = Arc::new(entrance.counted_by(hosted.stats.clone()));

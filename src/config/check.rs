@@ -17,6 +17,7 @@ mod page;
 mod pattern;
 mod redis;
 mod room;
+mod schedule;
 mod secret;
 mod slots;
 mod store;

@@ -5,6 +5,7 @@
 //! not applied, and paths are still as they were written.
 
 mod admin;
+mod event;
 mod keys;
 mod room;
 mod webhooks;
@@ -20,6 +21,7 @@ use super::{LogFormat, LogLevel};
 use crate::gateway::settings::OnLoss;
 
 pub(super) use admin::{Admin, AdminKey};
+pub(super) use event::Event;
 pub(super) use keys::{Key, Veiled};
 pub(super) use room::{Binding, Burst, Bypass, Limit, Room};
 pub(super) use webhooks::Webhooks;

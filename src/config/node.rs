@@ -124,6 +124,18 @@ impl<'a> Node<'a> {
         self.parsed("is not a duration", text::duration)
     }
 
+    /// A moment with its zone, in unix milliseconds: text, or a date and time of TOML's own.
+    pub(super) fn moment(&self) -> Option<u64> {
+        let what = "is no moment";
+        match self.value.get_ref() {
+            DeValue::Datetime(moment) => match text::moment(&moment.to_string()) {
+                Ok(ms) => Some(ms),
+                Err(means) => self.refuse(what, means),
+            },
+            _ => self.parsed(what, text::moment),
+        }
+    }
+
     /// A rate; a bare 0 is one, too.
     pub(super) fn rate(&self) -> Option<Rate> {
         match self.value.get_ref() {

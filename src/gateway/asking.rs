@@ -128,7 +128,10 @@ impl Asking {
             Question::JoinAt(nonce, _) => {
                 (Some(entrance.arrived(nonce, &self.identity)), self.identity.clone())
             }
-            Question::Requeue(proof) => (Some(Keyed::requeued(proof.number)), self.own_identity()),
+            Question::Requeue(proof) => (
+                Some(Keyed::requeued(self.entrance.room.view().number(proof.number))),
+                self.own_identity(),
+            ),
             // Whoever joins anew is somebody new: what an old ticket said of them is over.
             _ => match entrance.newcomer(address, self.user.as_deref()) {
                 Ok(keyed) => (keyed, Identity::default()),

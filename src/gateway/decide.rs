@@ -186,7 +186,7 @@ fn with_ticket(facts: &Facts, view: &View, proof: Proof, joined_ms: u64) -> Deci
     if view.settings().is_some_and(|settings| aged(settings.ticket_max_ms)) {
         return with_nothing(facts.intent);
     }
-    let passed = proof.number <= view.counts().released;
+    let passed = view.number(proof.number) <= view.counts().released;
     match standing(view, proof) {
         // More than this node has heard of: the line hears of it first.
         Standing::Unknown => Decision::Claim(proof),

@@ -430,6 +430,14 @@ impl Entrance {
         String::from_utf8(label).unwrap_or_default()
     }
 
+    /// Within how many seconds after an opening pages ask: as long as it takes this node to answer all of them.
+    pub fn opening_spread(&self, view: &View) -> u64 {
+        let all = self.room.crowd().waiting();
+        let seconds = all.div_ceil(u64::from(self.polls_per_second.max(1)));
+        let longest = view.settings().map_or(30, |settings| settings.heartbeat_timeout_ms / 3_000);
+        seconds.clamp(2, longest.max(2))
+    }
+
     /// The pause before the next poll of somebody at `position`.
     pub fn pause(
         &self,

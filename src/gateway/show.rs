@@ -8,7 +8,7 @@ use super::api;
 use super::entrance::Entrance;
 use super::head::{Client, Head};
 use super::intent::Intent;
-use crate::line::{Reason, View};
+use crate::line::{Phase, Reason, View};
 use crate::metrics::Outcome;
 use crate::page::{Language, Mark, Page, Pages, Person, Place, Roster, Unnamed};
 use crate::room::Proof;
@@ -68,6 +68,9 @@ impl Reader {
         }
     }
 }
+
+/// Seconds after which a page asks first that was opened before an opening.
+const FIRST: u64 = 2;
 
 /// A state of affairs that is about nobody's place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,16 +138,21 @@ impl Entrance {
         fresh: bool,
         last_known: bool,
     ) -> Response {
-        let (position, paused) = (view.position(proof.number), view.is_paused());
         let now_ms = self.room.now_ms();
+        let open = matches!(view.phase(now_ms), Phase::Open { .. });
+        let (position, stopped) = (view.position(proof.number), view.is_paused());
+        // Before an opening nobody is let in, and the page counts down: that is no pause.
+        let paused = stopped && open;
         let pause = self.pause(view, proof.number, position, now_ms).as_secs().max(1);
         let roster = self.has_roster().then(|| self.shown_roster(view));
+        // The first poll brings the countdown; from then on the page asks as rarely as any.
+        let pause = if open { pause } else { pause.min(FIRST) };
         let place = Place {
             label: &self.label(proof.number),
             position: position.unwrap_or(0),
             // Who left is counted out at once, and out of the positions with the next sweep.
             waiting: view.waiting().max(position.unwrap_or(0)),
-            eta: position.filter(|_| !paused).map(|position| view.eta(position)),
+            eta: position.filter(|_| !stopped).map(|position| view.eta(position)),
             paused,
             last_known,
             waited_seconds: now_ms.saturating_sub(joined_ms) / 1_000,
@@ -223,7 +231,9 @@ impl Entrance {
                 (queued, "gone", "Your turn is over.", Page::Over { reason, to }, None)
             }
             Notice::Closed => {
-                (queued, "queue_disabled", "Closed.", Page::Closed { to }, Some(6 * SOON))
+                let seconds = api::closed_seconds(&self.room.view(), self.room.now_ms());
+                let retry = seconds.unwrap_or(6 * SOON);
+                (queued, "queue_disabled", "Closed.", Page::Closed { to }, Some(retry))
             }
             Notice::Full => {
                 (queued, "queue_full", "The line is full.", Page::Full { to }, Some(6 * SOON))
@@ -266,6 +276,7 @@ impl Entrance {
         };
         let answer = match reader.form {
             Form::Html => html(&self.pages(), reader, status, &page),
+            Form::Json if notice == Notice::Closed => api::queue_disabled(self),
             Form::Json => api::error(refusing(status), code, said),
             Form::Plain => Response::plain(refusing(status), said),
         };

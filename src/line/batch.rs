@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 pub use order::*;
 
 use super::adaptive::Adapted;
+use super::draw::{Draws, Lot};
 use super::history::FIGURES;
 use super::orders::Overrides;
 use super::roster::is_name;
@@ -99,6 +100,13 @@ pub struct Batch {
     /// Whose last connection on this node has closed, in a room with slots.
     #[serde(default)]
     pub hangups: Vec<Number>,
+    /// The last draw this node knows of, by its version: if the line knows of a later one, numbers below mean somebody else by
+    /// now. They are [`Claimed::Stale`] and their like then, though of the line's epoch, and are to be said again.
+    #[serde(default)]
+    pub draw: u64,
+    /// What this node brings to the next draw.
+    #[serde(default)]
+    pub lot: Option<Lot>,
 }
 
 /// The highest a node has seen, in its view or on any signature it verified.
@@ -142,6 +150,9 @@ pub struct Report {
     /// Class visitors, waiting or away: number, and place · 16 + 9 − rank.
     #[serde(default)]
     pub classes: Vec<(Number, u64)>,
+    /// What was drawn; with the first part.
+    #[serde(default)]
+    pub draws: Draws,
 }
 
 impl Report {
@@ -155,8 +166,8 @@ impl Report {
     /// that a part may list; then whoever is at the head.
     pub fn parts(&self) -> Vec<Report> {
         let (live, used, paused) = (self.live.clone(), self.used.clone(), self.paused);
-        let overrides = self.overrides.clone();
-        let ranges = Report { live, used, paused, overrides, ..Report::default() };
+        let (overrides, draws) = (self.overrides.clone(), self.draws.clone());
+        let ranges = Report { live, used, paused, overrides, draws, ..Report::default() };
         let part = |nth: usize| {
             let (mut skip, mut room) = (nth * MAX_REPORTED, MAX_REPORTED);
             Report {
@@ -198,6 +209,9 @@ pub struct Have {
     /// Of the roster.
     #[serde(default)]
     pub roster: u64,
+    /// Of what was drawn.
+    #[serde(default)]
+    pub draws: u64,
 }
 
 /// Settings from a node's file.
@@ -291,6 +305,9 @@ pub struct Keyed {
     /// What proves it, if it can be used up.
     #[serde(default)]
     pub invite: Option<Invite>,
+    /// The number it has, of which the line can't tell where it stands since it was drawn: the node knows that it is over.
+    #[serde(default)]
+    pub over: Option<Number>,
 }
 
 /// A signed invite that somebody came with.
@@ -629,6 +646,9 @@ pub struct Counts {
     /// The rate in force and its reasons, where it follows the origin.
     #[serde(default)]
     pub adapted: Option<Adapted>,
+    /// The last draw's version.
+    #[serde(default)]
+    pub draw: u64,
 }
 
 /// A batch that can't be applied at all. The line is untouched.
@@ -768,6 +788,9 @@ impl Batch {
         let names =
             !self.joins.iter().any(unfit) && reported.clone().all(|(_, name)| is_name(name));
         hold("names", names)?;
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._~-".contains(&byte);
+        let named = |kid: &str| (1..=64).contains(&kid.len()) && kid.bytes().all(plain);
+        hold("lots", self.lot.as_ref().is_none_or(|lot| named(&lot.kid) && lot.opens_ms < EXACT))?;
         let few = self.figures.iter().all(|figure| *figure < EXACT / 4_096);
         hold("figures", self.figures.is_empty() || self.figures.len() == FIGURES && few)
     }

@@ -102,7 +102,15 @@ impl Line {
     }
 
     /// Lets in those of the batch's claims whose turn came in this very exchange.
-    pub(super) fn enter_claims(&mut self, batch: &Batch, epoch: u64, claims: &mut [Claimed]) {
+    pub(super) fn enter_claims(
+        &mut self,
+        batch: &Batch,
+        (epoch, draw): (u64, u64),
+        claims: &mut [Claimed],
+    ) {
+        if (self.epoch, self.draws.version) == (epoch, draw + 1) {
+            return; // They waited, and wait where the draw has put them: under another number.
+        }
         for (nth, (number, claimed)) in batch.claims.iter().zip(claims).enumerate() {
             if *claimed == Claimed::Waiting {
                 *claimed = match self.epoch == epoch {

@@ -28,7 +28,7 @@ use super::state::Line;
 /// The highest rank.
 pub(super) const RANK_MAX: u64 = 9;
 /// Ranks in a score: one more than there are, and the next power of two.
-const RANKS: u64 = 16;
+pub(super) const RANKS: u64 = 16;
 /// Above every place with its rank.
 const STRICT: u64 = 1 << 44;
 /// An invite is good for no longer than this, a day more than anybody can make one for; and for so long at least what became of

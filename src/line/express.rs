@@ -29,7 +29,7 @@ pub(super) struct Head {
     /// Everybody in `express`, `classes` and `called`, by when they were last heard of.
     pub(super) present: Scores,
     version: u64,
-    changed: bool,
+    pub(super) changed: bool,
     published_ms: u64,
     /// Class visitors who wait, in their order; see `class`. Snapshots had none once, nor what follows.
     #[serde(default)]

@@ -74,19 +74,31 @@ impl Line {
             }
             floor = self.issued.saturating_sub(PLACES_MAX);
         }
-        let released = known.released.min(self.issued).max(floor);
-        if released > self.released {
-            let passed = self.live.count(self.released + 1..=released);
-            self.waiting -= passed;
-            self.claimable += passed;
-            self.released = released;
-        }
+        self.pass_to(known.released.min(self.issued).max(floor));
         let lapsed = known.lapsed.min(self.released).max(floor);
         if lapsed > self.lapsed {
             self.lapse_to(lapsed);
         }
         if self.settling.is_some() {
             self.move_base(); // Before a report is merged: what is over must not cost a bitmap.
+        }
+    }
+
+    /// The frontier is here, if it was not yet.
+    fn pass_to(&mut self, released: Number) {
+        if released > self.released {
+            let passed = self.live.count(self.released + 1..=released);
+            self.waiting -= passed;
+            self.claimable += passed;
+            self.released = released;
+        }
+    }
+
+    /// Whatever is at or below this place is over.
+    pub(super) fn pass_over(&mut self, place: Number) {
+        self.pass_to(place);
+        if place > self.lapsed {
+            self.lapse_to(place);
         }
     }
 
@@ -146,6 +158,7 @@ impl Line {
         let clip = |(low, high): (Number, Number), floor: Number, ceiling: Number| {
             low.max(floor)..=high.min(ceiling)
         };
+        self.merge_draws(&report.draws);
         for range in &report.used {
             self.used.set_range(clip(*range, self.base.max(1), known.issued.min(self.issued)));
         }

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::batch::{
-    Batch, Classed, Join, Joined, Key, Keyed, NotClassed, Number, Refusal, Standing,
+    Batch, Classed, Join, Joined, Key, Keyed, NotClassed, Number, Reason, Refusal, Standing,
 };
 use super::class::{self, INVITE_MS};
 use super::packed::Packed;
@@ -144,7 +144,10 @@ impl Line {
         if known.is_none() && keyed.name.as_deref().is_some_and(|name| self.name_refused(name)) {
             return Joined::Refused(Refusal::NameTaken);
         }
-        if let Some(refusal) = self.count_attempt(keyed) {
+        // Whoever asks a second time, because the line could not tell, was counted the first time.
+        if keyed.over.is_none()
+            && let Some(refusal) = self.count_attempt(keyed)
+        {
             return Joined::Refused(refusal);
         }
         if let Some(first) = known {
@@ -226,14 +229,28 @@ impl Line {
     fn first_join(&self, keyed: &Keyed) -> Option<FirstJoin> {
         let first = self.joined.get(&Packed(keyed.once?))?;
         match self.standing(first.number) {
+            // Under which number it stands since, nodes know.
+            Standing::Expired(_) if self.is_drawn(first.number) => {
+                (keyed.over != Some(first.number)).then(|| first.clone())
+            }
             Standing::Expired(_) | Standing::Completed | Standing::Unknown => None,
             _ => Some(first.clone()),
         }
     }
 
+    /// Whether a number stands for another one since a draw.
+    fn is_drawn(&self, number: Number) -> bool {
+        let over = self.standing(number);
+        matches!(over, Standing::Expired(Reason::Used | Reason::Passed))
+            && self.draws.contain(number)
+    }
+
     /// A key that has a number gets it again, and counts as here.
     fn join_again(&mut self, keyed: &Keyed, first: FirstJoin) -> Joined {
-        self.come_back(first.number, false);
+        let drawn = self.is_drawn(first.number);
+        if !drawn {
+            self.come_back(first.number, false);
+        }
         let same =
             |ours: Option<Key>, first: Option<Packed>| ours.is_some() && ours.map(Packed) == first;
         let their_own = first.secret
@@ -247,7 +264,8 @@ impl Line {
         if let Some(once) = keyed.once {
             self.joined.put(Packed(once), first);
         }
-        Joined::Already { epoch, number, joined_ms, proven, standing: self.standing(number), class }
+        let standing = if drawn { Standing::Waiting } else { self.standing(number) };
+        Joined::Already { epoch, number, joined_ms, proven, standing, class }
     }
 
     /// Counts a join against every limit it falls under, unless one of them refuses it.
@@ -293,12 +311,10 @@ impl Line {
 
     /// Why nobody new is taken.
     fn refusal(&self, space: u64) -> Option<Refusal> {
-        match self.settings().mode {
-            Mode::Drain | Mode::Closed => Some(Refusal::Closed),
-            Mode::Auto | Mode::Hold | Mode::Bypass | Mode::Shadow => {
-                (space == 0).then_some(Refusal::Full)
-            }
+        if self.is_closed() || self.settings().mode == Mode::Drain {
+            return Some(Refusal::Closed);
         }
+        (space == 0).then_some(Refusal::Full)
     }
 
     /// Gives up to `wanted` numbers.

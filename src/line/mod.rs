@@ -140,7 +140,8 @@
 //!      again; a batch's, when its interval is over, starts anew with what is owed, at most half a batch, on top.
 //!      What is owed is forgiven, and credit cut to the depth, when an exchange ends with the bucket full
 //!      (a batch's: when an interval ends with turns left). `missing` is forgotten one session after the settling.
-//! 11. **Orders**, then **joins** in order. An order under a key that came within a day (two at most) is answered as then, and not
+//! 11. **Orders**, then the **schedule**, then **joins** in order. The schedule (below) is read by the wall clock: what begins and
+//!     ends by it is noted here, and the draw is made here. An order under a key that came within a day (two at most) is answered as then, and not
 //!     carried out; another order under it is a conflict. A release by hand names the first 1,000 whom it called. A revocation is an
 //!     *end* as Revoked of a number of the batch's epoch, and likewise to complete and to requeue; an extension is a renewal with `extend` of
 //!     whoever is inside. To set is to put names and values, each for good or for a time, or to take
@@ -149,11 +150,11 @@
 //!     many by its subjects, else that number (seen then, and if passed over a late return); `proven`, if its
 //!     user, or that it has none, is the first join's (the user is in the ticket, which must be the same byte for
 //!     byte) and besides it has the first join's idempotency key or address, or no device. Any other: refused
-//!     in mode drain or closed; if the line is full, waiting ≥ max_waiting + what may be released now; if its name is taken; if too
+//!     in mode drain or closed, or while the schedule says closed; if the line is full, waiting ≥ max_waiting + what may be released now; if its name is taken; if too
 //!     many by its subjects (only then is it counted); else a number, live and seen. The join that gave a device its
 //!     number is counted where it is remembered: in the window it was in, a limit on devices counts at least one, whenever the
 //!     limit was set. So a reset, with which devices are forgotten, forgets first joins, too.
-//! 12. **Release**: the least of what pace and seats allow (in the modes bypass and shadow: everybody), in the order of turns (above),
+//! 12. **Release**: the least of what pace and seats allow (in the modes bypass and shadow: everybody; before an opening and while closed by schedule: nobody), in the order of turns (above),
 //!     in the steps *(6)* that commands have left. `released` only ever moves to a live place. In bypass nobody pays for a turn. In
 //!     shadow limits refuse no join, and a *shadow* of the line is reckoned, from the first exchange in this mode (which begins it with whoever is inside,
 //!     and counts no time) to the last: of its seats the same share becomes free as of the real ones since the exchange before (in thousandths, rounded
@@ -178,6 +179,32 @@
 //! written. Names of all others but of those who are Idle go at a sweep, or when there are 4,000. Nodes are told of all of them, who of them is inside and in
 //! which slot, at most twice a second, and bring names back to a line that settles: first come, first named.
 //!
+//! # Schedules and the draw
+//!
+//! A room may have events, each with an opening, a time before it in which numbers are given, perhaps a draw at the opening, an
+//! end, and a time after which it comes again. Open if any is on; else before the opening of the first to open, if its time
+//! before has begun; else closed ([`Settings::phase`]). It counts in mode `auto`; every other mode is an operator's word. Before an
+//! opening nobody is released by pace, by hand as ever. While closed nobody new, nobody released, as in mode `closed`.
+//!
+//! *Before an opening with a draw* the line notes the last number given when that time began, `after`; another opening that
+//! takes its place leaves that as it is. A node says what the seed's hash will be, the first one's word for an opening is kept
+//! ([`Commitment`]). When the opening has come, those drawn are all above `after`, or above `released` if that is higher, up to
+//! `issued` (`upto`). If they are two or more, the draw is made in the first exchange that brings its seed; until then it is
+//! still before the opening. An opening is drawn once.
+//!
+//! *The draw*: everybody's place is a new number. Of the range live is cleared and used set; as many numbers above `upto` are given,
+//! live and seen: everybody is presumed here, and the sweeps correct it. Which of the new numbers is whose is a permutation that nodes
+//! compute ([`Permutation`], [`Drawn`]); the line keeps the seed and never does. If nobody waits or is admitted from before (`after`,
+//! `released` and `lapsed` are one), `released` and `lapsed` move to `upto`; else to where a line reaches back from `issued`, if they
+//! are below. Whoever of the range is at the head of the line keeps their number ([`Draw::kept`]) and gets another place: the
+//! `nth` from `upto`, times the part of the line that was before them when they came (place − released over number − released),
+//! where nth is 1 + (((number + s) mod m) · f mod m + t) mod count, m = 2^31 − 1, and s, f − 1 and t are the seed's first 3,
+//! next 2 and next 4 bytes. So it is no use to them to have come early, either.
+//!
+//! A batch says which draw it knows of. If it is not the last, its numbers are stale, though of this epoch, and come again. A join
+//! whose key has a number that was drawn is that number, Waiting as far as the line can tell; if the node knows better it says
+//! so (`over`), is not counted again, and gets a new number. A reset ends draws of numbers that are void. The last 16 draws are kept.
+//!
 //! # Loss
 //!
 //! Whoever verified a signature knows a number was given. So [`Known`] is proof: a higher epoch, issued,
@@ -186,7 +213,8 @@
 //! presumed here, and numbering goes on a gap above it, so that no number is given twice.
 //!
 //! *Settling* lasts 2 s: nothing is given, released or ended; each node's report is merged: `used`
-//! and `live` are united (used wins), and so are express, classes, called and ended; of what operators have set the latest copy counts. Then everybody above
+//! and `live` are united (used wins), and so are express, classes, called and ended; of what operators have set, and of what was drawn, the latest copy counts;
+//! numbers that were drawn are used. Then everybody above
 //! `released` who is not used is presumed here, all are counted as just seen, claim windows start anew,
 //! numbering goes on above the gap and the bucket starts empty; only a room of which nobody knows even an epoch
 //! opens as new. `missing` is the most seats a node counted as taken beyond what the line counts inside and
@@ -202,6 +230,7 @@ mod budget;
 mod check;
 mod claim;
 mod class;
+mod draw;
 mod endings;
 mod estimate;
 mod express;
@@ -214,10 +243,12 @@ mod orders;
 mod packed;
 mod release;
 mod roster;
+mod schedule;
 mod scores;
 mod session;
 mod settings;
 mod shadow;
+mod shuffle;
 mod slots;
 mod spend;
 mod state;
@@ -229,6 +260,7 @@ pub use batch::*;
 pub use budget::MAX_STEPS;
 pub use check::Broken;
 pub use class::InviteFound;
+pub use draw::{Commitment, Draw, Draws, Lot, Prequeue, Seed};
 pub use estimate::Eta;
 pub use find::{Found, Heard, MAX_FOUND, Question};
 pub use history::{
@@ -238,11 +270,13 @@ pub use history::{
 pub use join::requeued;
 pub use orders::{Entry, Override, Overrides};
 pub use roster::{NAME_MAX, is_name};
+pub use schedule::{Event, MAX_EVENTS, Opening, Phase};
 pub use settings::*;
 pub use shadow::Shadowed;
+pub use shuffle::Permutation;
 pub use state::Line;
 pub use sweep::PLACES_MAX;
-pub use view::{BitsUpdate, ExpressUpdate, InForce, Named, RosterUpdate, Update, View};
+pub use view::{BitsUpdate, Drawn, ExpressUpdate, InForce, Named, RosterUpdate, Update, View};
 
 pub(crate) use batch::EXACT;
 pub(crate) use heal::ISSUED_MAX;

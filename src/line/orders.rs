@@ -119,9 +119,9 @@ fn check_changes(changes: &[Change]) -> Result<(), BadBatch> {
 
 impl Line {
     /// Carries an order out, unless it was before.
-    pub(super) fn order(&mut self, order: &Order, epoch: u64, steps: &mut usize) -> Commanded {
+    pub(super) fn order(&mut self, order: &Order, batch: &Batch, steps: &mut usize) -> Commanded {
         let Some(Once { key, print }) = order.once else {
-            return self.carry_out(order, epoch, steps);
+            return self.carry_out(order, batch, steps);
         };
         self.asked.age(self.clock_ms, ASKED_MS);
         let (key, print) = (Packed(key), Packed(print));
@@ -129,14 +129,14 @@ impl Line {
             Some(asked) if asked.print == print => asked.answer.clone(),
             Some(_) => Commanded::Conflict,
             None => {
-                let answer = self.carry_out(order, epoch, steps);
+                let answer = self.carry_out(order, batch, steps);
                 self.asked.put(key, Asked { print, answer: answer.clone() });
                 answer
             }
         }
     }
 
-    fn carry_out(&mut self, order: &Order, epoch: u64, steps: &mut usize) -> Commanded {
+    fn carry_out(&mut self, order: &Order, batch: &Batch, steps: &mut usize) -> Commanded {
         let (answer, result) = match &order.command {
             Command::Release(count) => self.ordered_release(*count, steps),
             Command::Pause => self.ordered_pause(true),
@@ -146,14 +146,14 @@ impl Line {
                 self.begin_epoch((from + 1).max(self.wall_ms / 1_000));
                 (Commanded::Done, format!(r#"{{"from":{from},"to":{}}}"#, self.epoch))
             }
-            Command::Revoke(number) => self.ordered_end(*number, Ending::Revoked, "revoked", epoch),
+            Command::Revoke(number) => self.ordered_end(*number, Ending::Revoked, "revoked", batch),
             Command::Complete(number) => {
-                self.ordered_end(*number, Ending::Completed, "completed", epoch)
+                self.ordered_end(*number, Ending::Completed, "completed", batch)
             }
             Command::Requeue(number) => {
-                self.ordered_end(*number, Ending::Requeued, "requeued", epoch)
+                self.ordered_end(*number, Ending::Requeued, "requeued", batch)
             }
-            Command::Extend(number) => self.ordered_extension(*number, epoch),
+            Command::Extend(number) => self.ordered_extension(*number, batch),
             Command::Set(changes) => (Commanded::Done, self.ordered_changes(changes)),
             Command::Repair => {
                 let wrong = self.repair();
@@ -176,9 +176,9 @@ impl Line {
         number: Number,
         why: Ending,
         word: &str,
-        epoch: u64,
+        batch: &Batch,
     ) -> (Commanded, String) {
-        let done = match epoch == self.epoch {
+        let done = match self.means(batch) {
             true => self.end(End { number, why }),
             false => Done::Stale,
         };
@@ -186,9 +186,9 @@ impl Line {
         (Commanded::Ended(done), format!(r#"{{"number":{number},"{word}":{freed}}}"#))
     }
 
-    fn ordered_extension(&mut self, number: Number, epoch: u64) -> (Commanded, String) {
+    fn ordered_extension(&mut self, number: Number, batch: &Batch) -> (Commanded, String) {
         let answer = match () {
-            () if epoch != self.epoch => Commanded::Ended(Done::Stale),
+            () if !self.means(batch) => Commanded::Ended(Done::Stale),
             () if !self.given(number) => Commanded::Ended(Done::Unknown),
             () if self.keep_longer(number) => Commanded::Done,
             () => Commanded::Ended(Done::Already),

@@ -25,6 +25,7 @@ use super::batch::{Commanded, MAX_ITEMS, MAX_NAMED, Number};
 use super::budget::Budget;
 use super::class;
 use super::letters::CALLED_MAX;
+use super::schedule::Phase;
 use super::settings::{Mode, Pace};
 use super::state::Line;
 
@@ -183,6 +184,7 @@ impl Line {
             mode if mode.stops_nobody() => u64::MAX,
             Mode::Hold | Mode::Closed => 0,
             _ if self.paused => 0,
+            _ if !matches!(self.phase(), Phase::Open { .. }) => 0,
             _ => self.affordable(),
         }
     }
@@ -195,6 +197,11 @@ impl Line {
             Some(Pace::Rate { .. }) if self.slowed() == Some(0) => 0,
             Some(pace) => self.bucket.credit / pace.cost(),
         }
+    }
+
+    /// Whether nobody is let in at all, by the mode or by the schedule.
+    pub(super) fn is_closed(&self) -> bool {
+        self.settings().mode == Mode::Closed || matches!(self.phase(), Phase::Closed(_))
     }
 
     /// Turns that may be given now.
@@ -239,7 +246,7 @@ impl Line {
     /// An operator calls so many, whatever rate, pause and hold say; never beyond the seats.
     pub(super) fn release_by_hand(&mut self, wanted: u64, steps: &mut usize) -> Commanded {
         let after = self.released;
-        let closed = self.settings().mode == Mode::Closed;
+        let closed = self.is_closed();
         let wanted = if closed { 0 } else { wanted.min(self.free_seats()) };
         let mut called = Vec::new();
         let (count, express) = self.release(wanted, false, steps, &mut called, MAX_NAMED);

@@ -12,6 +12,7 @@ use super::batch::BOOST;
 use super::class::RANK_MAX;
 use super::history::NO_RATE;
 use super::orders::Overrides;
+use super::schedule::Event;
 
 /// Everything about a room that decides who joins and who enters when.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,6 +68,9 @@ pub struct Settings {
     /// The rate follows the origin, with the pace's as its ceiling.
     #[serde(default)]
     pub adaptive: Option<Adaptive>,
+    /// When the room is open; without events, always. Counts in mode `auto`.
+    #[serde(default)]
+    pub schedule: Vec<Event>,
 }
 
 fn slot_grace_ms() -> u64 {
@@ -270,6 +274,7 @@ impl Default for Settings {
             class_order: ClassOrder::Skip,
             class_share: whole(),
             adaptive: None,
+            schedule: Vec::new(),
         }
     }
 }
@@ -294,6 +299,7 @@ impl Settings {
                 "heartbeat_timeout_ms" => settings.heartbeat_timeout_ms = read(value)?,
                 "webhooks" => settings.webhooks = read(value)?,
                 "adaptive" => settings.adaptive = read(value)?,
+                "schedule" => settings.schedule = read(value)?,
                 _ => _ = read::<serde_json::Value>(value)?,
             }
         }
@@ -478,6 +484,7 @@ impl Settings {
             range(&name(".rank"), class.rank, 0, RANK_MAX, "one digit ranks");
         }
         range("class_share", self.class_share, 0, 1_000, "it is a part of all turns");
+        self.schedule_problems(&mut found);
         found
     }
 }

@@ -69,7 +69,7 @@ mod tests {
         let batch = Batch { sequence: 1, offer, joins: vec![Join::Plain(3)], ..Batch::default() };
         line.apply(&batch, now).unwrap();
         let Line { spent, overrides, book, asked, history, outbox, shadow, roster, .. } = &line;
-        let Line { invites, class_balance, class_overflow, control, .. } = &line;
+        let Line { invites, class_balance, class_overflow, control, draws, .. } = &line;
         let last = [
             bytes(spent),
             bytes(overrides),
@@ -83,6 +83,7 @@ mod tests {
             bytes(class_balance),
             bytes(class_overflow),
             bytes(control),
+            bytes(draws),
         ];
         let before: Line = rmp_serde::from_slice(&without(&bytes(&line), &last)).unwrap();
         (line.book, line.history, line.invites) = Default::default();
@@ -90,7 +91,7 @@ mod tests {
         let answers = Answers::default();
         let before = without(&bytes(&answers), &[bytes(&Vec::<Done>::new())]);
         assert_eq!(rmp_serde::from_slice::<Answers>(&before).unwrap(), answers);
-        let Batch { spends, tags, sent, wants, figures, about, hangups, .. } = &batch;
+        let Batch { spends, tags, sent, wants, figures, about, hangups, draw, lot, .. } = &batch;
         let last = [
             bytes(spends),
             bytes(tags),
@@ -99,6 +100,8 @@ mod tests {
             bytes(figures),
             bytes(about),
             bytes(hangups),
+            bytes(draw),
+            bytes(lot),
         ];
         let before = without(&bytes(&batch), &last);
         assert_eq!(rmp_serde::from_slice::<Batch>(&before).unwrap(), batch);

@@ -13,6 +13,7 @@ use super::batch::*;
 use super::bits::Bitmap;
 use super::budget::Budget;
 use super::class::Invites;
+use super::draw::Draws;
 use super::express::Head;
 use super::find::Heard;
 use super::heal::Settling;
@@ -112,6 +113,8 @@ pub struct Line {
     /// What the rate was made of, where it follows the origin.
     #[serde(default)]
     pub(super) control: Control,
+    #[serde(default)]
+    pub(super) draws: Draws,
 }
 
 /// Two periods, not one: a visitor seen just before a period ends must still count for a whole
@@ -255,20 +258,22 @@ impl Line {
         self.adapt();
         self.refill(elapsed_ms);
         self.forget_missing();
-        let epoch = self.epoch;
+        let (epoch, draw) = (self.epoch, self.draws.version);
         let most = budget.next();
         let mut steps = most;
         if fresh {
             let orders = batch.commands.iter();
-            answers.commands =
-                orders.map(|order| self.order(order, batch.epoch, &mut steps)).collect();
+            answers.commands = orders.map(|order| self.order(order, batch, &mut steps)).collect();
+        }
+        self.follow_schedule(batch.lot.as_ref());
+        if fresh {
             self.join(batch, &mut answers.joins);
         }
         let arrived = answers.joins.iter().map(|joined| u64::from(joined.given())).sum();
         budget.backlog |= self.release_by_pace(&mut steps, arrived, elapsed_ms);
         budget.take(most - steps);
         if fresh {
-            self.enter_claims(batch, epoch, &mut answers.claims);
+            self.enter_claims(batch, (epoch, draw), &mut answers.claims);
             self.enter_joins(batch, &mut budget, &mut answers.joins);
         }
         self.record_release();
@@ -312,12 +317,17 @@ impl Line {
         elapsed_ms
     }
 
+    /// Whether the batch's numbers are the line's: of this epoch, and of no time before the last draw.
+    pub(super) fn means(&self, batch: &Batch) -> bool {
+        (batch.epoch, batch.draw) == (self.epoch, self.draws.version)
+    }
+
     /// What the batch says about numbers, in the order of the parent's step 8 and 9.
     fn hear(&mut self, batch: &Batch, answers: &mut Answers) {
         self.add_figures(&batch.figures);
         self.weigh_figures(&batch.figures);
         self.forget_letters(&batch.sent);
-        if batch.epoch != self.epoch {
+        if !self.means(batch) {
             answers.leaves = vec![Done::Stale; batch.leaves.len()];
             answers.ends = vec![Done::Stale; batch.ends.len()];
             answers.spends = vec![Done::Stale; batch.spends.len()];
@@ -426,6 +436,7 @@ impl Line {
             roster: before.roster.emptied(),
             invites: before.invites,
             control: before.control,
+            draws: before.draws.of_new_epoch(),
             ..Line::default()
         };
     }
@@ -546,6 +557,7 @@ impl Line {
             class_overflow: self.class_overflow,
             class_balance: self.class_balance,
             adapted: self.adapted(),
+            draw: self.draws.version,
         }
     }
 

@@ -4,6 +4,7 @@
 //! the line says. Immutable once built and swapped whole, so any number of requests read it without
 //! a lock. Positions are exact as of the last sweep; who joined since counts as here.
 
+mod drawn;
 mod queue;
 mod turns;
 
@@ -16,11 +17,14 @@ use super::batch::{
     Taken,
 };
 use super::class;
+use super::draw::Draws;
 use super::endings::Endings;
 use super::estimate::{self, Eta};
 use super::orders::Overrides;
+use super::schedule::Phase;
 use super::settings::{ClassOrder, Mode, Settings};
 use super::state::Line;
+pub use drawn::Drawn;
 use sights::Sights;
 use turns::Turn;
 
@@ -40,6 +44,9 @@ pub struct Update {
     /// Sent at most twice a second.
     #[serde(default)]
     pub roster: Option<RosterUpdate>,
+    /// What was drawn.
+    #[serde(default)]
+    pub draws: Option<Draws>,
 }
 
 /// Who is called what.
@@ -141,6 +148,10 @@ pub struct View {
     taken: Arc<Vec<Number>>,
     /// The ordinary visitors before each class visitor, found when they are asked for.
     turns: OnceLock<Vec<Turn>>,
+    /// Who is drawn to which place.
+    drawn: Arc<Drawn>,
+    /// The store's wall clock when it last answered.
+    wall_ms: u64,
 }
 
 /// What is set, and what is in force by it.
@@ -313,12 +324,15 @@ impl View {
             self.left = Arc::default();
             self.taken = Arc::default();
         }
-        self.counts = reply.counts;
         self.turns = OnceLock::new();
+        (self.counts, self.wall_ms) = (reply.counts, reply.wall_ms);
         // What the line did before somebody changed how long it remembers, it did by what was before.
         let session_ms = |view: &View| view.settings().map_or(0, Settings::session_ms);
         let before_ms = session_ms(self);
-        let Update { bits, express, ended, settings, roster } = &reply.update;
+        let Update { bits, express, ended, settings, roster, draws } = &reply.update;
+        if let Some(draws) = draws {
+            self.drawn = Arc::new(Drawn::new(draws.clone()));
+        }
         if let Some(bits) = bits {
             self.bits = Arc::new(Bits::new(bits.clone()));
             self.left = Arc::default();
@@ -359,9 +373,10 @@ impl View {
         }
     }
 
-    /// Somebody left, by this node's own word: nobody is to be told otherwise until the next sweep.
+    /// Somebody left, by this node's own word: nobody is to be told otherwise until the next sweep. By the line's number.
     pub fn leave(&mut self, number: Number) {
-        let here = self.standing(number) == Standing::Waiting && !self.is_express(number);
+        let express = self.head.find(number).is_some();
+        let here = self.standing_of(number) == Standing::Waiting && !express;
         if here && self.left.len() < MAX_LEFT {
             let mut left = Vec::clone(&self.left);
             let at = left.partition_point(|other| *other < number);
@@ -423,7 +438,8 @@ impl View {
     /// Whether nobody is let in for the moment but by hand: a time would be a promise nobody keeps.
     pub fn is_paused(&self) -> bool {
         let mode = self.settings().map(|settings| settings.mode);
-        self.counts.paused || matches!(mode, Some(Mode::Hold | Mode::Closed))
+        let shut = !matches!(self.phase(self.wall_ms), Phase::Open { .. });
+        self.counts.paused || shut || matches!(mode, Some(Mode::Hold | Mode::Closed))
     }
 
     /// How many wait.
@@ -433,7 +449,8 @@ impl View {
 
     /// Where a waiting or away visitor stands: 1 is next. `None` if the number does not wait.
     pub fn position(&self, number: Number) -> Option<u64> {
-        if !matches!(self.standing(number), Standing::Waiting | Standing::Away) {
+        let number = self.number(number);
+        if !matches!(self.standing_of(number), Standing::Waiting | Standing::Away) {
             return None;
         }
         let (released, late) = (self.counts.released, self.head.lists.waiting.len() as u64);
@@ -449,6 +466,11 @@ impl View {
 
     /// Where a number stands, as far as this node knows: the table of the parent's documentation.
     pub fn standing(&self, number: Number) -> Standing {
+        self.standing_of(self.number(number))
+    }
+
+    /// The same by the line's number.
+    fn standing_of(&self, number: Number) -> Standing {
         let Counts { issued, released, lapsed, .. } = self.counts;
         let BitsUpdate { from, upto, live, used, .. } = &self.bits.map;
         if number == 0 || number > issued {
@@ -479,7 +501,9 @@ impl View {
     /// How much is left of the claim window of somebody whose turn has come: what this node has seen itself, and rather
     /// less than more. `None`: it came before this node did, or at the head of the line, or it has not come.
     pub fn window_left_ms(&self, number: Number) -> Option<u64> {
-        if self.standing(number) != Standing::Admitted || self.is_express(number) {
+        let number = self.number(number);
+        let express = self.head.find(number).is_some();
+        if self.standing_of(number) != Standing::Admitted || express {
             return None;
         }
         let window_ms = self.settings()?.claim_window_ms();
@@ -494,12 +518,12 @@ impl View {
 
     /// How a number's session ended, if this node has heard of it.
     pub fn ending(&self, number: Number) -> Option<Ending> {
-        self.ended.get(number)
+        self.ended.get(self.number(number))
     }
 
     /// Whether a number is of the head of the line, and so to be marked one by one.
     pub fn is_express(&self, number: Number) -> bool {
-        self.head.find(number).is_some()
+        self.head.find(self.number(number)).is_some()
     }
 
     /// How long until the turn of somebody at this position.
@@ -516,6 +540,7 @@ impl View {
             ended: self.ended_serial,
             settings: self.settings.as_ref().map_or(0, |rules| rules.told.serial),
             roster: self.roster.version,
+            draws: self.drawn.told().serial,
         }
     }
 
@@ -540,6 +565,7 @@ impl View {
             overrides: self.overrides().cloned().unwrap_or_default(),
             names: self.roster.names.iter().map(|one| (one.number, one.name.clone())).collect(),
             classes: self.head.classed().collect(),
+            draws: self.drawn.told().clone(),
         }
     }
 
@@ -551,6 +577,7 @@ impl View {
             epoch: self.counts.epoch,
             known: self.known(),
             have: self.have(),
+            draw: self.drawn.told().version,
             ..Batch::default()
         }
     }
@@ -603,6 +630,7 @@ impl Line {
             ended: self.sessions.endings_after(have.ended),
             settings: self.in_force().filter(changed),
             roster: self.roster_update(have.roster),
+            draws: (have.draws != self.draws.serial).then(|| self.draws.clone()),
         }
     }
 

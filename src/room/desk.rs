@@ -4,6 +4,7 @@
 //! for an answer that comes too late. Never waits itself.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::oneshot::{self, Sender};
@@ -15,8 +16,8 @@ use super::memo::Memo;
 use super::said::Said;
 use crate::line::bits::Bitmap;
 use crate::line::{
-    Batch, Claimed, Commanded, Done, End, FIGURES, Join, Joined, Keyed, MAX_BULK, MAX_COMMANDS,
-    MAX_ITEMS, Number, Offer, Order, Renewal,
+    Batch, Claimed, Command, Commanded, Done, Drawn, End, FIGURES, Join, Joined, Keyed, MAX_BULK,
+    MAX_COMMANDS, MAX_ITEMS, Number, Offer, Order, Renewal,
 };
 
 /// Newcomers who may wait for a number at once: two seconds of a crowd of 50,000 a second. Whoever comes
@@ -90,6 +91,8 @@ pub(super) struct Desk {
     marked: Bitmap,
     period_began: Instant,
     proof: Proof,
+    /// Who was drawn to which place: every number here is the line's by this.
+    drawn: Arc<Drawn>,
     /// What the line is to be told after an outage.
     pub(super) memo: Memo,
 }
@@ -125,6 +128,7 @@ impl Desk {
             marked: Bitmap::default(),
             period_began: Instant::now(),
             proof: Proof { epoch: 0, number: 0 },
+            drawn: Arc::default(),
             memo: Memo::default(),
         }
     }
@@ -150,6 +154,90 @@ impl Desk {
             self.dismiss_revocations();
         }
         epoch == self.epoch
+    }
+
+    /// After a draw everybody of it has another number in the line: whatever is waiting about them is about that one.
+    pub(super) fn enter_draw(&mut self, drawn: &Arc<Drawn>) {
+        if drawn.told().version == self.drawn.told().version {
+            return;
+        }
+        self.drawn = drawn.clone();
+        let number = |number: &mut Number| *number = drawn.number(*number);
+        for list in [&mut self.marks, &mut self.present, &mut self.unwanted] {
+            list.iter_mut().for_each(number);
+        }
+        self.claims.iter_mut().for_each(|((claim, _), _)| number(claim));
+        self.renewals.iter_mut().for_each(|(renewal, _)| number(&mut renewal.number));
+        self.leaves.iter_mut().for_each(|(leave, _)| number(leave));
+        self.ends.iter_mut().for_each(|(end, _)| number(&mut end.number));
+        self.spends.iter_mut().for_each(|(spend, _)| number(spend));
+        self.commands.iter_mut().for_each(|(order, _)| mean(&mut order.command, drawn));
+        self.hangups = std::mem::take(&mut self.hangups)
+            .into_iter()
+            .map(|hung_up| drawn.number(hung_up))
+            .collect();
+        for touch in std::mem::take(&mut self.touches).into_values() {
+            let number = drawn.number(touch.number);
+            self.touches.insert(number, Renewal { number, ..touch });
+        }
+        self.returns = std::mem::take(&mut self.returns)
+            .into_iter()
+            .map(|returned| drawn.number(returned))
+            .collect();
+        self.marked.wipe();
+        self.memo.enter_draw(drawn);
+    }
+
+    /// What a batch said that was made before the last draw, and that the line did not take: it is said again, before
+    /// anything else. What is left of it was taken.
+    pub(super) fn say_again(&mut self, said: &mut Said) {
+        let Batch {
+            marks,
+            present,
+            leaves,
+            ends,
+            renewals,
+            returns,
+            vouched,
+            claims,
+            spends,
+            tags,
+            hangups,
+            ..
+        } = &mut said.batch;
+        let mut asked = std::mem::take(&mut said.leaves).into_iter();
+        for number in std::mem::take(leaves) {
+            match asked.next() {
+                Some(answer) => self.leaves.push_back((number, answer)),
+                None => self.unwanted.push(number),
+            }
+        }
+        for (end, answer) in std::mem::take(ends).into_iter().zip(said.ends.drain(..)) {
+            self.ends.push_back((end, answer));
+        }
+        for (number, answer) in std::mem::take(spends).into_iter().zip(said.spends.drain(..)) {
+            self.spends.push_back((number, answer));
+        }
+        let mut asked = std::mem::take(&mut said.renewals).into_iter();
+        for renewal in std::mem::take(renewals) {
+            match asked.next() {
+                Some(answer) => self.renewals.push_back((renewal, answer)),
+                None => self.memo.renewed(renewal),
+            }
+        }
+        for (nth, (number, answer)) in
+            std::mem::take(claims).into_iter().zip(said.claims.drain(..)).enumerate()
+        {
+            let tag = tags.iter().find(|(whose, _)| *whose as usize == nth);
+            self.claims.push_back(((number, tag.map(|(_, tag)| tag.clone())), answer));
+        }
+        self.marks.append(marks);
+        self.present.append(present);
+        self.returns.extend(returns.drain(..));
+        self.hangups.extend(hangups.drain(..));
+        self.memo.vouch_again(std::mem::take(vouched));
+        let drawn = std::mem::take(&mut self.drawn);
+        self.enter_draw(&drawn);
     }
 
     /// Of orders, only some are about a number.
@@ -234,32 +322,40 @@ impl Desk {
         answer: Sender<Claimed>,
     ) -> Result<(), Busy> {
         self.check_open()?;
+        let claim = (self.drawn.number(claim.0), claim.1);
         put(&mut self.claims, claim, answer, MAX_WAITING)
     }
 
     pub(super) fn renew(&mut self, renewal: Renewal, answer: Sender<Claimed>) -> Result<(), Busy> {
         self.check_open()?;
+        let renewal = Renewal { number: self.drawn.number(renewal.number), ..renewal };
         put(&mut self.renewals, renewal, answer, MAX_WAITING)
     }
 
     pub(super) fn leave(&mut self, number: Number, answer: Sender<Done>) -> Result<(), Busy> {
         self.check_open()?;
-        put(&mut self.leaves, number, answer, MAX_WAITING)
+        put(&mut self.leaves, self.drawn.number(number), answer, MAX_WAITING)
     }
 
     /// An end is no question: it is said to the line whether or not anybody is told what came of it.
     pub(super) fn end(&mut self, end: End, answer: Sender<Done>) -> Result<(), Busy> {
+        let end = End { number: self.drawn.number(end.number), ..end };
         put(&mut self.ends, end, answer, MAX_WAITING)?;
         self.check_open()
     }
 
     pub(super) fn spend(&mut self, number: Number, answer: Sender<Done>) -> Result<(), Busy> {
         self.check_open()?;
-        put(&mut self.spends, number, answer, MAX_WAITING)
+        put(&mut self.spends, self.drawn.number(number), answer, MAX_WAITING)
     }
 
-    pub(super) fn command(&mut self, order: Order, answer: Sender<Commanded>) -> Result<(), Busy> {
+    pub(super) fn command(
+        &mut self,
+        mut order: Order,
+        answer: Sender<Commanded>,
+    ) -> Result<(), Busy> {
         self.check_open()?;
+        mean(&mut order.command, &self.drawn);
         put(&mut self.commands, order, answer, MAX_WAITING)
     }
 
@@ -289,6 +385,7 @@ impl Desk {
 
     /// Notes a sign of life, once a period; whether the line should hear of it soon.
     pub(super) fn seen(&mut self, number: Number, express: bool, passed: bool) -> bool {
+        let number = self.drawn.number(number);
         self.memo.saw(number);
         if passed && !express {
             // Worth saying with every poll: the first answer may have been "not yet".
@@ -302,6 +399,7 @@ impl Desk {
     }
 
     pub(super) fn touch(&mut self, renewal: Renewal) {
+        let renewal = Renewal { number: self.drawn.number(renewal.number), ..renewal };
         self.hangups.remove(&renewal.number);
         if self.touches.len() < MAX_WAITING {
             self.touches.insert(renewal.number, renewal);
@@ -310,7 +408,7 @@ impl Desk {
 
     pub(super) fn hang_up(&mut self, number: Number) {
         if self.hangups.len() < MAX_WAITING {
-            self.hangups.insert(number);
+            self.hangups.insert(self.drawn.number(number));
         }
     }
 
@@ -329,6 +427,7 @@ impl Desk {
         let batch = &mut said.batch;
         self.sequence += 1;
         (batch.sequence, batch.epoch) = (self.sequence, self.epoch);
+        batch.draw = self.drawn.told().version;
         batch.offer = std::mem::take(&mut self.offer_due).then(|| self.offer.clone());
         batch.marks = self.take_marks();
         batch.about = self.about.clone();
@@ -449,6 +548,17 @@ fn put<Q, A>(
     }
     list.push_back((question, answer));
     Ok(())
+}
+
+/// An order about somebody is about the number they have in the line.
+fn mean(command: &mut Command, drawn: &Drawn) {
+    if let Command::Revoke(whom)
+    | Command::Complete(whom)
+    | Command::Requeue(whom)
+    | Command::Extend(whom) = command
+    {
+        *whom = drawn.number(*whom);
+    }
 }
 
 fn dismiss<Q, A: Copy>(list: &mut Asked<Q, A>, answer: A) {

@@ -13,7 +13,7 @@ use super::said::Said;
 use super::{Proof, Room};
 use crate::clock;
 use crate::line::{
-    Batch, Done, Known, MARKS_LISTED, MAX_STEPS, MAX_TOLD, Reply, Report, Taken, View,
+    Batch, Claimed, Done, Known, MARKS_LISTED, MAX_STEPS, MAX_TOLD, Reply, Report, Taken, View,
 };
 use crate::store::{Store, StoreError};
 
@@ -97,6 +97,9 @@ impl Room {
                     if said.batch.wants > 0 {
                         self.receive(&reply.letters);
                     }
+                    if is_of_before_a_draw(&said.batch, &reply) {
+                        self.desk().say_again(&mut said);
+                    }
                     let unwanted = said.told(&reply);
                     self.desk().leave_again(reply.counts.epoch, unwanted);
                     return reply.counts.backlog || reply.update.ended.len() >= MAX_TOLD;
@@ -133,6 +136,7 @@ impl Room {
         }
         batch.known = Known { report, ..known };
         (batch.node, batch.have) = (self.node, view.have());
+        batch.lot = self.lot(&view);
     }
 
     /// The same batch until the store answers; `None` if it never will. After [`FAILURES`] in a row nobody
@@ -181,6 +185,7 @@ impl Room {
         }
         let mut desk = self.desk();
         desk.enter_epoch(view.counts().epoch);
+        desk.enter_draw(view.drawn());
         if self.is_away() && matches!(reply.taken, Taken::Applied | Taken::Repeated) {
             desk.memo.vouch(&view);
         }
@@ -191,6 +196,17 @@ impl Room {
         self.share.follow(&view);
         self.publish(Arc::new(view), reply);
     }
+}
+
+/// Whether a batch was made before a draw of which the line knew, and so was not taken but for its newcomers and orders.
+fn is_of_before_a_draw(batch: &Batch, reply: &Reply) -> bool {
+    let Reply { leaves, ends, spends, renewals, returns, vouched, claims, .. } = reply;
+    let done = leaves.iter().chain(ends).chain(spends).all(|done| *done == Done::Stale);
+    let claimed = renewals.iter().chain(returns).chain(vouched).chain(claims);
+    batch.epoch == reply.counts.epoch
+        && batch.draw < reply.counts.draw
+        && done
+        && claimed.clone().all(|claimed| *claimed == Claimed::Stale)
 }
 
 /// What so many items take of a Redis.

@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::line::bits::Bitmap;
-use crate::line::{Batch, Number, Reason, Renewal, Standing, View};
+use crate::line::{Batch, Drawn, Number, Reason, Renewal, Standing, View};
 
 /// Passes renewed without the line, each once: more than one node has visitors inside, and two megabytes.
 const MAX_RENEWED: usize = 100_000;
@@ -50,6 +50,20 @@ impl Memo {
         }
     }
 
+    /// Whoever was drawn has another number. Who was seen is asked about by the one they had: see `vouch`.
+    pub(super) fn enter_draw(&mut self, drawn: &Drawn) {
+        self.vouched.iter_mut().for_each(|number| *number = drawn.number(*number));
+        self.renewed = std::mem::take(&mut self.renewed)
+            .into_iter()
+            .map(|(number, admitted_ms)| (drawn.number(number), admitted_ms))
+            .collect();
+    }
+
+    /// The line did not take these.
+    pub(super) fn vouch_again(&mut self, numbers: Vec<Number>) {
+        self.vouched.extend(numbers);
+    }
+
     /// Notes a sign of life.
     pub(super) fn saw(&mut self, number: Number) {
         if let Some(seen) = &mut self.seen {
@@ -74,7 +88,7 @@ impl Memo {
         };
         let mut next = 1;
         while let Some(number) = seen.first_one(next..=released) {
-            self.vouched.extend(Some(number).filter(passed));
+            self.vouched.extend(Some(number).filter(passed).map(|number| view.number(number)));
             next = number + 1;
         }
     }

@@ -59,7 +59,9 @@ impl Room {
         if self.news.receiver_count() == 0 {
             return;
         }
-        let ended = reply.update.ended.iter().map(|(_, number, why)| (*number, *why)).collect();
+        let ticket = |number: Number| after.drawn().ticket(number);
+        let ended = reply.update.ended.iter();
+        let ended = ended.map(|(_, number, why)| (ticket(*number), *why)).collect();
         // Whoever listened may be gone by now.
         let _ = self.news.send(Arc::new(News { before, after, ended }));
     }

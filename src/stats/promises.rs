@@ -49,7 +49,8 @@ impl Default for Promises {
 impl Promises {
     /// One exchange has made the second view of the first: what became of those whose turn came with it.
     pub(super) fn follow(&mut self, before: &View, after: &View, now_ms: u64) -> Vec<Kept> {
-        if before.counts().epoch != after.counts().epoch {
+        let generation = |view: &View| (view.counts().epoch, view.counts().draw);
+        if generation(before) != generation(after) {
             *self = Promises::default();
             return Vec::new();
         }

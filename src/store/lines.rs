@@ -138,9 +138,12 @@ fn only_seen(batch: &Batch) -> bool {
         figures,
         about: _,
         hangups,
+        draw: _,
+        lot,
     } = batch;
     let lists = [leaves, returns, vouched, claims, spends, hangups];
     offer.is_none()
+        && lot.is_none()
         && ends.is_empty()
         && renewals.is_empty()
         && commands.is_empty()

@@ -204,6 +204,22 @@ impl KeyRing {
         ))
     }
 
+    /// What the draw at a room's opening is made from, with the key of this id, or with the first; and that key's id. `None`: there is no
+    /// such key.
+    #[must_use]
+    pub fn seed(&self, room: &str, opens_ms: u64, kid: Option<&str>) -> Option<(String, [u8; 32])> {
+        let key = match kid {
+            Some(kid) => self.signing.iter().find(|key| key.id == kid)?,
+            None => &self.signing[0],
+        };
+        let mut mac = key.secret.mac();
+        mac.update(b"draw\0");
+        mac.update(room.as_bytes());
+        mac.update(&[0]);
+        mac.update(opens_ms.to_string().as_bytes());
+        Some((key.id.clone(), mac.finalize().into_bytes().into()))
+    }
+
     /// What operators' sessions are sealed with. They are of no room: a name that none can have stands for it.
     #[must_use]
     pub fn sessions(&self) -> Seal {

@@ -21,6 +21,7 @@ mod languages;
 mod leaving;
 mod losing;
 mod network;
+mod opening;
 mod order;
 mod own;
 mod pictures;

@@ -96,6 +96,7 @@ fn the_defaults_are_those_that_were_promised() {
         class_order: ClassOrder::Skip,
         class_share: 1_000,
         adaptive: None,
+        schedule: Vec::new(),
     };
     assert_eq!(room.line, line);
     assert_eq!(room.version, 0);

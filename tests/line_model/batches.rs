@@ -1,8 +1,8 @@
 //! From what a step says to a batch: the visitors it means are found when it is made.
 
 use anteroom::line::{
-    ANSWERS, Batch, Change, Command, ERRORS, End, FAST, FIGURES, Invite, Join, Keyed, Known,
-    Number, Offer, Once, Order, Renewal, SLOW, requeued,
+    ANSWERS, Batch, Change, Command, ERRORS, End, FAST, FIGURES, Invite, Join, Keyed, Known, Lot,
+    Number, Offer, Once, Order, Renewal, SLOW, Seed, requeued,
 };
 
 use super::steps::{Item, JoinKey, Ordered, Who};
@@ -43,7 +43,20 @@ impl World {
             batch.known.issued = batch.known.issued.max(proven);
         }
         self.promises.poll(&mut batch);
+        batch.lot = self.lot(index, batch.sequence);
         batch
+    }
+
+    /// What a node brings to a draw: now and then nothing, or something about another opening.
+    fn lot(&self, index: usize, sequence: u64) -> Option<Lot> {
+        let (view, now) = (&self.nodes[index].view, self.now.wall_ms);
+        let ahead = view.settings().and_then(|settings| settings.phase(now).draw_ahead());
+        let due = view.drawn().told().prequeue.map(|it| it.opens_ms).filter(|it| *it <= now);
+        let opens_ms = due.or(ahead).filter(|_| !sequence.is_multiple_of(4))?;
+        let opens_ms = if sequence.is_multiple_of(13) { opens_ms + 1 } else { opens_ms };
+        let seed: Seed = std::array::from_fn(|nth| (opens_ms.rotate_left(nth as u32) % 251) as u8);
+        let (kid, seed) = (format!("k-{index}"), due.map(|_| seed));
+        Some(Lot { opens_ms, kid, hash: [index as u8; 32], seed })
     }
 
     fn put(&mut self, index: usize, item: &Item, batch: &mut Batch, proven: &mut Number) {
@@ -98,7 +111,12 @@ impl World {
                 batch.marks.extend(&given[given.len().saturating_sub(150)..]);
             }
             Item::Join(count) => batch.joins.push(Join::Plain(*count)),
-            Item::JoinKey(key) => batch.joins.push(Join::Keyed(keyed(*key, self.now.wall_ms))),
+            Item::JoinKey(key) => {
+                let keyed = keyed(*key, self.now.wall_ms);
+                let known = keyed.once.and_then(|once| self.nodes[index].devices.get(&once));
+                let over = known.copied().filter(|_| key.over);
+                batch.joins.push(Join::Keyed(Keyed { over, ..keyed }));
+            }
             Item::Command(command) => batch.commands.push(command.clone().into()),
             Item::Order { what, once } if batch.commands.len() < 10 => {
                 let command = match what {
@@ -188,5 +206,6 @@ fn keyed(key: JoinKey, wall_ms: u64) -> Keyed {
             uses,
             until_ms: wall_ms.saturating_add_signed(good_for),
         }),
+        over: None,
     }
 }

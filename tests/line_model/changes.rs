@@ -2,7 +2,8 @@
 //! as their ranges allow, so that a run of a few minutes sees them pass.
 
 use anteroom::line::{
-    Adaptive, Class, ClassOrder, JoinLimit, Mode, OnAbsence, Pace, Rate, Settings, Signal, Subject,
+    Adaptive, Class, ClassOrder, Event, JoinLimit, Mode, OnAbsence, Pace, Rate, Settings, Signal,
+    Subject,
 };
 
 use super::generate::Size;
@@ -170,6 +171,20 @@ fn adaptive(rng: &mut Rng) -> Option<Adaptive> {
     let (target_ms, max_errors) = (rng.pick(&[3, 500, 60_000]), rng.pick(&[1, 50, 600]));
     let completes = rng.pick(&[1, 500, 1_000]);
     (rng.below(4) > 0).then_some(Adaptive { signal, target_ms, max_errors, min, completes })
+}
+
+/// Events of a room whose run begins at `start`: some before it, some during it.
+pub(super) fn schedule(rng: &mut Rng, start: u64) -> Vec<Event> {
+    let event = |rng: &mut Rng| {
+        let opens_ms = (start + rng.range(0, 150_000)).saturating_sub(20_000).max(1);
+        let prequeue_ms = rng.pick(&[0, 5_000, 20_000, 60_000]).min(opens_ms);
+        let lasts = rng.pick(&[5_000, 20_000, 60_000]);
+        let every_ms = rng.one_in(2).then(|| (prequeue_ms + lasts).max(60_000));
+        let closes = every_ms.is_some() || rng.one_in(3);
+        let closes_ms = closes.then_some(opens_ms + lasts);
+        Event { opens_ms, prequeue_ms, draw: rng.below(4) > 0, closes_ms, every_ms }
+    };
+    (0..rng.pick(&[0, 1, 1, 1, 2, 3])).map(|_| event(rng)).collect()
 }
 
 fn pace(rng: &mut Rng, big: bool) -> Option<Pace> {

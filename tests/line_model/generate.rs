@@ -3,9 +3,11 @@
 
 use anteroom::line::{Command, Ending};
 
-use super::changes::{change, override_, settings};
+use super::changes::{change, override_, schedule, settings};
 use super::rng::Rng;
-use super::steps::{Bad, Faithful, Fate, Item, JoinKey, Ordered, Plan, Post, Room, Step, Who};
+use super::steps::{
+    Bad, Change, Faithful, Fate, Item, JoinKey, Ordered, Plan, Post, Room, Step, Who,
+};
 
 /// How many come at once.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -33,21 +35,30 @@ struct Habits {
     /// Somebody is silent for more than an hour.
     hours: bool,
     pace_ms: u64,
+    /// Events are written down, from this moment on.
+    scheduled: Option<u64>,
 }
 
 /// A plan of about so many steps.
 pub(super) fn plan(seed: u64, size: Size, losses: bool, steps: usize) -> Plan {
     let mut rng = Rng::new(seed);
     let habits = habits(&mut rng, size, losses);
+    let wall_ms = if rng.one_in(8) {
+        rng.range(1_000, 20_000)
+    } else {
+        1_700_000_000_000 + rng.below(1_000_000_000)
+    };
+    let mut habits = habits;
+    habits.scheduled = (rng.one_in(3) && (!losses || rng.one_in(3))).then_some(wall_ms);
+    let mut settings = settings(&mut rng, size);
+    if habits.scheduled.is_some() {
+        settings.schedule = schedule(&mut rng, wall_ms);
+    }
     let room = Room {
         nodes: rng.pick(&[1, 1, 2, 2, 3, 4]),
         founded: rng.below(4) > 0,
-        wall_ms: if rng.one_in(8) {
-            rng.range(1_000, 20_000)
-        } else {
-            1_700_000_000_000 + rng.below(1_000_000_000)
-        },
-        settings: settings(&mut rng, size),
+        wall_ms,
+        settings,
         tickets_prove: !rng.one_in(3),
         faithful: rng.pick(&[Faithful::Nobody, Faithful::Eager, Faithful::Lazy]),
     };
@@ -78,6 +89,7 @@ fn habits(rng: &mut Rng, size: Size, losses: bool) -> Habits {
         restarts: rng.one_in(3),
         hours: rng.one_in(40) && matches!(size, Size::Tiny | Size::Small) && !losses,
         pace_ms: rng.pick(&[100, 500, 1_000, 2_000, 2_000]),
+        scheduled: None,
     }
 }
 
@@ -183,7 +195,14 @@ fn item(rng: &mut Rng, habits: &Habits) -> Item {
             4..=6 => Command::Resume,
             _ => Command::Release(rng.pick(&[0, 1, 1, 2, 5, 100, u64::MAX])),
         }),
-        12 => Item::Offer { change: change(rng, size), version: rng.pick(&[1, 1, 1, 1, 0, -1]) },
+        12 => {
+            let version = rng.pick(&[1, 1, 1, 1, 0, -1]);
+            let change = match habits.scheduled {
+                Some(start) if rng.one_in(6) => Change::Schedule(schedule(rng, start)),
+                _ => change(rng, size),
+            };
+            Item::Offer { change, version }
+        }
         13 => Item::OldEpoch,
         14 => Item::Spend { who: inside_or(rng), count: count(rng, size) },
         15 => Item::Nonsense,
@@ -257,6 +276,7 @@ fn join_key(rng: &mut Rng) -> JoinKey {
             let good_for = rng.pick(&[60_000, 60_000, 60_000, 86_400_000, 0, 40 * 86_400_000]);
             (rng.below(4) as u8, rng.pick(&[0, 1, 1, 2]), good_for)
         }),
+        over: rng.one_in(4),
     }
 }
 

@@ -59,6 +59,7 @@ struct LineKept {
     class_balance: u64,
     class_overflow: u64,
     control: Control,
+    draws: Draws,
 }
 
 #[derive(Serialize)]
@@ -323,6 +324,7 @@ pub(super) fn read(redis: &Redis, keys: &[String]) -> Line {
         class_balance: state.number("class_balance"),
         class_overflow: state.number("class_overflow"),
         control: state.control(),
+        draws: draws(&state),
     };
     let bytes = rmp_serde::to_vec(&kept).expect("writes down");
     rmp_serde::from_slice(&bytes).expect("reads back as a line")
@@ -563,6 +565,23 @@ fn history(past: Pairs, state: &State) -> (u64, Vec<u64>, BTreeMap<u64, Minute>)
     (state.number("minute"), figures, past.into_iter().map(one).collect())
 }
 
+/// As a node would be told.
+fn draws(state: &State) -> Draws {
+    let text = |field: &str| state.0.get(field.as_bytes()).map_or(String::new(), |it| text(it));
+    let promise = Some(text("commitment")).filter(|it| !it.is_empty());
+    let rows = text("draws");
+    let told = format!(
+        "{} {} {} {} {}{}{rows}",
+        state.number("draws_serial"),
+        state.number("draw_version"),
+        state.number("prequeue_opens_ms"),
+        state.number("prequeue_after"),
+        promise.as_deref().unwrap_or("- - -"),
+        if rows.is_empty() { "" } else { "\n" },
+    );
+    wire::draws(&told).expect("draws as a node is told")
+}
+
 fn outbox(letters: Pairs, due: Vec<(u64, u64)>, state: &State) -> Outbox {
     let when: BTreeMap<u64, u64> = due.iter().copied().collect();
     let one = |(serial, mut value): (Vec<u8>, &[u8])| {
@@ -598,9 +617,9 @@ fn nodes(nodes: Pairs, answers: Pairs) -> BTreeMap<u128, Node> {
 /// What a node was last told, read as it would be told again.
 fn told(answers: Vec<u8>) -> Answers {
     let nothing = || Value::BulkString(Vec::new());
-    let head = rmp_serde::to_vec(&[0; 46][..]).unwrap();
+    let head = rmp_serde::to_vec(&[0; 47][..]).unwrap();
     let mut parts = vec![Value::BulkString(head), Value::BulkString(answers)];
-    parts.resize_with(14, nothing);
+    parts.resize_with(15, nothing);
     let Reply {
         offered,
         leaves,

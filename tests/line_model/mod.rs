@@ -140,6 +140,14 @@ const TINY: &[&str] = &[
     "would have waited",
     "a shadow's seat became free",
     "a shadow's line was full",
+    "promised",
+    "drawn",
+    "drawn as promised",
+    "drawn, though some still waited",
+    "a draw waits for its seed",
+    "of a time before the draw",
+    "a drawn one joined again",
+    "a drawn one was over",
     "set for a time",
     "what was set for a time ended",
     "joined with a class",
@@ -185,6 +193,7 @@ const LOSSES: &[&str] = &[
     "no slot while seats are missing",
     "a slot came back, others missing",
     "one of a class was brought back",
+    "draws came back from a node",
 ];
 
 #[test]

@@ -1,6 +1,8 @@
 //! A node with its real view, and the visitors who come to it with their tickets.
 
-use anteroom::line::{Batch, Claimed, Joined, Known, Number, Reply, Taken, View};
+use std::collections::BTreeMap;
+
+use anteroom::line::{Batch, Claimed, Join, Joined, Key, Keyed, Known, Number, Reply, Taken, View};
 
 use super::compare;
 use super::steps::Who;
@@ -23,6 +25,8 @@ pub(super) struct Node {
     pub(super) given: Vec<Number>,
     /// Visitors it saw inside, and when their pass says they entered.
     pub(super) entered: Vec<(Number, u64)>,
+    /// The number that a key was given, or given again.
+    pub(super) devices: BTreeMap<Key, Number>,
     /// Visitors who came back after they had been passed over.
     returned: Vec<Number>,
 }
@@ -82,6 +86,13 @@ impl Node {
                 if let Some(terms) = terms.filter(|_| number < first + u64::from(entered)) {
                     self.entered.push((number, terms.admitted_ms));
                 }
+            }
+        }
+        for (join, joined) in batch.joins.iter().zip(&reply.joins) {
+            if let Join::Keyed(Keyed { once: Some(once), .. }) = join
+                && let Joined::Given { first: number, .. } | Joined::Already { number, .. } = joined
+            {
+                self.devices.insert(*once, *number);
             }
         }
         for (number, claimed) in batch.claims.iter().zip(&reply.claims) {

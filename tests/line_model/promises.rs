@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anteroom::line::{
-    Batch, Claimed, Classed, Command, Commanded, Counts, Done, Joined, Number, Order, Pace, Reply,
-    Settings, Standing, Taken,
+    Batch, Claimed, Classed, Command, Commanded, Counts, Done, Drawn, Joined, Number, Order, Pace,
+    Reply, Settings, Standing, Taken,
 };
 
 use super::steps::{Faithful, Room};
@@ -90,7 +90,8 @@ impl Promises {
         self.waiting.clear();
         self.spent.clear();
         self.pace = None;
-        if !all_speak {
+        // Nor about a draw of which nobody had heard.
+        if !all_speak || self.last.draw > 0 {
             self.polling.clear();
         }
     }
@@ -123,6 +124,9 @@ impl Promises {
         let before = std::mem::replace(&mut self.last, reply.counts);
         let same_run = std::mem::replace(&mut self.run, reply.run) == reply.run;
         let same_epoch = same_run && before.epoch == reply.counts.epoch;
+        if same_epoch && reply.counts.draw != before.draw {
+            self.drawn(reply)?;
+        }
         // What an exchange spends, it remembers by the settings before its orders.
         let lasted = self.settings.as_ref().map_or(u64::MAX, Settings::session_ms);
         if let Some(now) = line.settings_in_force() {
@@ -161,6 +165,26 @@ impl Promises {
         self.settling = matches!(reply.taken, Taken::Settling { .. });
         self.waiting = self.who_waits(&reply.counts, line);
         self.polls(batch, reply, line, heard)
+    }
+
+    /// Whoever polls goes on under the number they were drawn to, and nobody is drawn to the same.
+    fn drawn(&mut self, reply: &Reply) -> Result<(), String> {
+        let told = reply.update.draws.as_ref().ok_or("a draw that no node is told of")?;
+        let drawn = Drawn::new(told.clone());
+        let before = self.polling.len();
+        self.polling = std::mem::take(&mut self.polling)
+            .into_iter()
+            .map(|(number, heard)| (drawn.number(number), heard))
+            .collect();
+        if self.polling.len() < before || self.polling.keys().any(|it| *it > reply.counts.issued) {
+            return Err("two who poll were drawn to one place, or to none".to_owned());
+        }
+        for number in self.polling.keys() {
+            if drawn.number(drawn.ticket(*number)) != *number {
+                return Err(format!("{number} is not whom it was drawn from"));
+            }
+        }
+        Ok(())
     }
 
     /// A batch applied twice is applied once.
@@ -356,7 +380,7 @@ impl Promises {
         for number in batch.leaves.iter().chain(ended).chain(renewed).chain(&ordered) {
             self.polling.remove(number);
         }
-        if applied && batch.epoch == reply.counts.epoch {
+        if applied && (batch.epoch, batch.draw) == (reply.counts.epoch, reply.counts.draw) {
             for number in &batch.marks {
                 self.polling.entry(*number).and_modify(|heard| *heard = clock);
             }

@@ -315,8 +315,15 @@ fn numbers_that_lua_can_not_hold() {
         room.with(|batch| (batch.known.released, batch.known.lapsed) = (huge, 0));
         room.with(|batch| batch.known.epoch = huge);
         room.with(|batch| batch.epoch = huge);
-        let have =
-            Have { bits: huge, express: huge, ended: huge, settings: huge, roster: huge, run: 0 };
+        let have = Have {
+            bits: huge,
+            express: huge,
+            ended: huge,
+            settings: huge,
+            roster: huge,
+            draws: huge,
+            run: 0,
+        };
         room.with(|batch| batch.have = Have { run: 1, ..have });
         room.with(|batch| batch.have = Have { run: huge, ..have });
         room.now.run += 1;
@@ -330,6 +337,7 @@ fn numbers_that_lua_can_not_hold() {
             overrides: Overrides::default(),
             names: vec![(huge, "Ada".to_owned()), (14, "Bo".to_owned())],
             classes: vec![(huge, 3), (14, huge)],
+            draws: Draws::default(),
         };
         room.with(|batch| batch.known.report = Some(Box::new(report)));
         room.now.wall_ms += 2_000;

@@ -4,7 +4,7 @@
 //! gave"), so any subset of a run is a run, and a failing one can be made short.
 
 use anteroom::line::{
-    Adaptive, Class, ClassOrder, Command, Ending, JoinLimit, Mode, OnAbsence, Pace, Settings,
+    Adaptive, Class, ClassOrder, Command, Ending, Event, JoinLimit, Mode, OnAbsence, Pace, Settings,
 };
 
 /// A seed's room, and what happens in it.
@@ -179,6 +179,8 @@ pub(super) struct JoinKey {
     /// Which of four, of which the last is never in the settings; and with which invite, used how often and good for how long.
     pub(super) class: Option<u8>,
     pub(super) invite: Option<(u8, u32, i64)>,
+    /// The number it has is said to be over.
+    pub(super) over: bool,
 }
 
 /// A visitor, by where they are found; `count` of them go down from there.
@@ -223,6 +225,7 @@ pub(super) enum Change {
     ClassOrder(ClassOrder),
     ClassShare(u64),
     Adaptive(Option<Adaptive>),
+    Schedule(Vec<Event>),
 }
 
 impl Change {
@@ -257,6 +260,7 @@ impl Change {
             Change::ClassOrder(order) => settings.class_order = order,
             Change::ClassShare(share) => settings.class_share = share,
             Change::Adaptive(how) => settings.adaptive = how,
+            Change::Schedule(events) => settings.schedule = events,
         }
     }
 }

@@ -132,13 +132,14 @@ impl World {
 
     /// Delivers a batch. Whoever polls does not wait for a node that repeats itself or is behind.
     fn send(&mut self, node: usize, batch: Batch, heard: bool) -> Result<Reply, String> {
-        let epoch = batch.epoch;
+        let said = (batch.epoch, batch.draw);
         let reply = self.deliver(node, batch, heard)?;
-        let behind = reply.taken == Taken::Applied && epoch != reply.counts.epoch;
+        let now = (reply.counts.epoch, reply.counts.draw);
+        let behind = reply.taken == Taken::Applied && said != now;
         let again = matches!(reply.taken, Taken::Repeated | Taken::Superseded);
         if (again || behind) && self.promises.anybody_polls() {
             let mut batch = self.batch(node, &[]);
-            batch.epoch = reply.counts.epoch;
+            (batch.epoch, batch.draw) = now;
             self.deliver(node, batch, true)?;
         }
         Ok(reply)

@@ -16,7 +16,9 @@ pub(super) enum Ask {
 
 impl Model {
     pub(super) fn items(&mut self, batch: &Batch, wall: u64, reply: &mut Reply) {
-        if batch.epoch != self.counts.epoch {
+        let before_the_draw = batch.draw != self.counts.draw;
+        self.note("of a time before the draw", u64::from(before_the_draw));
+        if batch.epoch != self.counts.epoch || before_the_draw {
             reply.leaves = vec![Done::Stale; batch.leaves.len()];
             reply.ends = vec![Done::Stale; batch.ends.len()];
             reply.spends = vec![Done::Stale; batch.spends.len()];

@@ -50,7 +50,7 @@ impl Model {
 
     /// Numbers, if there is room for them.
     pub(super) fn give(&mut self, count: u32, room: &mut u64, wall: u64) -> Joined {
-        if matches!(self.settings().mode, Mode::Drain | Mode::Closed) {
+        if self.settings().mode == Mode::Drain || self.shut() {
             return Joined::Refused(Refusal::Closed);
         }
         let count = u64::from(count).min(*room) as u32;
@@ -74,7 +74,7 @@ impl Model {
     }
 
     fn join_keyed(&mut self, keyed: &Keyed, room: &mut u64, wall: u64) -> Joined {
-        let closed = matches!(self.settings().mode, Mode::Drain | Mode::Closed);
+        let closed = self.settings().mode == Mode::Drain || self.shut();
         if !self.repeats(keyed) && (closed || *room == 0) {
             return Joined::Refused(if closed { Refusal::Closed } else { Refusal::Full });
         }
@@ -84,7 +84,7 @@ impl Model {
         {
             return Joined::Refused(Refusal::NameTaken);
         }
-        if let Some(refusal) = self.count_attempt(keyed) {
+        if let Some(refusal) = keyed.over.is_none().then(|| self.count_attempt(keyed)).flatten() {
             return Joined::Refused(refusal);
         }
         if let Some(already) = self.sent_back(keyed, wall).or_else(|| self.known_join(keyed, wall))
@@ -114,6 +114,9 @@ impl Model {
             sent.or(self.devices.get(&once).map(|first| first.number))
         });
         first.is_some_and(|number| {
+            if self.is_drawn(number) {
+                return keyed.over != Some(number);
+            }
             !matches!(
                 self.standing(number),
                 Standing::Unknown | Standing::Completed | Standing::Expired(_)
@@ -138,14 +141,24 @@ impl Model {
     fn known_join(&mut self, keyed: &Keyed, wall: u64) -> Option<Joined> {
         let FirstJoin { number, joined_ms, idempotency, proof, user, class, .. } =
             self.devices.get(&keyed.once?)?.clone();
-        if matches!(
-            self.standing(number),
-            Standing::Unknown | Standing::Completed | Standing::Expired(_)
-        ) {
+        let drawn = self.is_drawn(number);
+        self.note("a drawn one joined again", u64::from(drawn));
+        if drawn && keyed.over == Some(number) {
+            self.note("a drawn one was over", 1);
+            return None;
+        }
+        if !drawn
+            && matches!(
+                self.standing(number),
+                Standing::Unknown | Standing::Completed | Standing::Expired(_)
+            )
+        {
             return None;
         }
         let before = self.standing(number);
-        self.ask(Ask::Return, number, wall);
+        if !drawn {
+            self.ask(Ask::Return, number, wall);
+        }
         self.note("back by joining again", u64::from(self.standing(number) != before));
         let same = |a: Option<Key>, b: Option<Key>| a.is_some() && a == b;
         let the_same_client = same(idempotency, keyed.idempotency)
@@ -154,7 +167,9 @@ impl Model {
         let proven = the_same_client && user == keyed.user;
         self.note("again as another user", u64::from(the_same_client && !proven));
         self.note("again as the same user", u64::from(proven && user.is_some()));
-        let (epoch, standing) = (self.counts.epoch, self.standing(number));
+        // Where a drawn one stands, nodes know.
+        let standing = if drawn { Standing::Waiting } else { self.standing(number) };
+        let epoch = self.counts.epoch;
         let class = class.and_then(|name| self.class_of(&name)).map(|(index, _)| index as u32);
         self.note("one of a class joined again", u64::from(class.is_some()));
         Some(Joined::Already { epoch, number, joined_ms, proven, standing, class })

@@ -42,8 +42,10 @@ impl Model {
 
     /// A new generation: nothing about any number is left.
     pub(super) fn begin_epoch(&mut self, epoch: u64) {
-        let (clock_ms, paused) = (self.counts.clock_ms, self.counts.paused);
-        self.counts = anteroom::line::Counts { epoch, clock_ms, paused, ..Default::default() };
+        let anteroom::line::Counts { clock_ms, paused, draw, .. } = self.counts;
+        let nothing = anteroom::line::Counts::default();
+        self.counts = anteroom::line::Counts { epoch, clock_ms, paused, draw, ..nothing };
+        self.forget_draws();
         self.base = 0;
         self.visitors.clear();
         self.releases.clear();
@@ -117,6 +119,7 @@ impl Model {
 
     fn merge(&mut self, report: &Report, known: &Known) {
         let (clock, issued) = (self.counts.clock_ms, self.counts.issued);
+        self.believe_draws(&report.draws);
         let given =
             |range: &(Number, Number)| range.0.max(1)..=range.1.min(issued).min(known.issued);
         for number in report.used.iter().flat_map(given) {

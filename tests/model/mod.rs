@@ -6,7 +6,7 @@
 //!
 //! [`Model::apply`] follows "The exchange, in order" of `anteroom::line` step by step; the files
 //! beside this one hold the steps: [`loss`] 2 and 4, [`offer`] 6, [`orders`] 11, [`items`] 8 and 9, [`duties`] 7 and
-//! 10, [`adaptive`] 10 where a rate follows the origin, [`joins`] 11, [`turns`] 12 and 13.
+//! 10, [`adaptive`] 10 where a rate follows the origin, [`schedule`] and [`joins`] 11, [`turns`] 12 and 13.
 
 mod adaptive;
 mod classes;
@@ -16,6 +16,7 @@ mod joins;
 mod loss;
 mod offer;
 mod orders;
+mod schedule;
 mod shadow;
 mod slots;
 mod turns;
@@ -24,8 +25,8 @@ mod visitor;
 use std::collections::BTreeMap;
 
 use anteroom::line::{
-    BadBatch, Batch, Claimed, Counts, Key, Mode, Moment, Number, Pace, Reply, Settings, Standing,
-    Taken,
+    BadBatch, Batch, Claimed, Counts, Draws, Key, Mode, Moment, Number, Pace, Reply, Settings,
+    Standing, Taken,
 };
 
 pub use classes::{Kind, Waiter};
@@ -100,6 +101,7 @@ pub struct Model {
     devices: BTreeMap<Key, FirstJoin>,
     /// Numbers of those who were sent to the end of the line, and when.
     requeued: BTreeMap<Key, (Number, u64)>,
+    draws: Draws,
     attempts: Vec<Attempt>,
 
     /// How often each rule was reached: a rule that no run reaches is judged by nobody.
@@ -160,16 +162,18 @@ impl Model {
         self.weigh(&batch.figures);
         self.items(batch, wall, &mut reply);
         self.duties(batch.node, turned, advance, wall);
-        let epoch = self.counts.epoch;
+        let (epoch, drawn) = (self.counts.epoch, self.counts.draw);
         let mut turns = self.may_take();
         let most = turns;
         let orders = batch.commands.iter();
-        reply.commands =
-            orders.map(|order| self.order(order, batch.epoch, wall, &mut turns)).collect();
+        reply.commands = orders.map(|order| self.order(order, batch, wall, &mut turns)).collect();
+        self.follow_schedule(batch.lot.as_ref());
         self.joins(batch, wall, &mut reply);
         self.release_by_pace(&mut turns, &reply.joins);
         self.steps -= most - turns;
-        self.enter_waiting_claims(batch, epoch, wall, &mut reply);
+        if self.counts.draw == drawn {
+            self.enter_waiting_claims(batch, epoch, wall, &mut reply);
+        }
         self.enter_joins(batch, wall, &mut reply);
 
         let node =
@@ -191,6 +195,7 @@ impl Model {
             let turned = self.turn_ring();
             self.duties(batch.node, turned, advance, reply.wall_ms);
             let mut turns = self.may_take();
+            self.follow_schedule(batch.lot.as_ref());
             self.release_by_pace(&mut turns, &[]);
         }
         self.finish(reply)
@@ -243,7 +248,7 @@ impl Model {
         }
         match self.find(number) {
             Some(visitor) => self.standing_of(visitor),
-            None => self.standing_of(&Visitor::nobody(number)),
+            None => self.standing_of(&self.nobody(number)),
         }
     }
 
@@ -258,11 +263,17 @@ impl Model {
         let index = match self.visitors.binary_search_by_key(&number, |visitor| visitor.number) {
             Ok(index) => index,
             Err(index) => {
-                self.visitors.insert(index, Visitor::nobody(number));
+                let nobody = self.nobody(number);
+                self.visitors.insert(index, nobody);
                 index
             }
         };
         &mut self.visitors[index]
+    }
+
+    /// A number about which nothing is known but whether it was drawn.
+    fn nobody(&self, number: Number) -> Visitor {
+        Visitor { used: self.was_drawn(number), ..Visitor::nobody(number) }
     }
 
     /// Newcomers at the end: live and seen.
@@ -324,7 +335,8 @@ impl Model {
         if matches!(settings.mode, Mode::Bypass | Mode::Shadow) {
             return u64::MAX;
         }
-        if self.counts.paused || matches!(settings.mode, Mode::Hold | Mode::Closed) {
+        let open = self.now() == schedule::Now::Open;
+        if self.counts.paused || !open || matches!(settings.mode, Mode::Hold | Mode::Closed) {
             return 0;
         }
         self.bucket_allows()

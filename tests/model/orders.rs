@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use anteroom::line::{
-    Change, Claimed, Command, Commanded, Done, End, Ending, Key, Number, Offer, Offered, Once,
-    Order, Overrides, Settings, Standing,
+    Batch, Change, Claimed, Command, Commanded, Done, End, Ending, Key, Number, Offer, Offered,
+    Once, Order, Overrides, Settings, Standing,
 };
 
 use super::Model;
@@ -29,12 +29,12 @@ impl Model {
     pub(super) fn order(
         &mut self,
         order: &Order,
-        epoch: u64,
+        batch: &Batch,
         wall: u64,
         steps: &mut usize,
     ) -> Commanded {
         let Some(Once { key, print }) = order.once else {
-            return self.command(&order.command, epoch, wall, steps);
+            return self.command(&order.command, batch, wall, steps);
         };
         let clock = self.counts.clock_ms;
         if clock - self.orders.since >= DAY_MS {
@@ -52,7 +52,7 @@ impl Model {
                 answer
             }
             None => {
-                let answer = self.command(&order.command, epoch, wall, steps);
+                let answer = self.command(&order.command, batch, wall, steps);
                 self.orders.asked.insert(key, (print, answer.clone(), now));
                 answer
             }
@@ -62,7 +62,7 @@ impl Model {
     fn command(
         &mut self,
         command: &Command,
-        epoch: u64,
+        batch: &Batch,
         wall: u64,
         steps: &mut usize,
     ) -> Commanded {
@@ -75,7 +75,7 @@ impl Model {
             | Command::Complete(_)
             | Command::Requeue(_)
             | Command::Extend(_)
-                if epoch != self.counts.epoch =>
+                if (batch.epoch, batch.draw) != (self.counts.epoch, self.counts.draw) =>
             {
                 return Commanded::Ended(Done::Stale);
             }

@@ -66,7 +66,7 @@ impl Model {
 
     /// To the end of the line.
     pub(super) fn requeue(&mut self, number: Number) {
-        let closed = matches!(self.settings().mode, Mode::Drain | Mode::Closed);
+        let closed = self.settings().mode == Mode::Drain || self.shut();
         if closed || self.counts.issued - self.counts.lapsed >= MAX_PLACES {
             return;
         }

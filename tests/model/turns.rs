@@ -40,8 +40,7 @@ impl Model {
 
     pub(super) fn release_by_hand(&mut self, count: u64, steps: &mut usize) -> Commanded {
         let after = self.counts.released;
-        let turns =
-            if self.settings().mode == Mode::Closed { 0 } else { count.min(self.seats_free()) };
+        let turns = if self.shut() { 0 } else { count.min(self.seats_free()) };
         let (count, express, mut called) = self.release(turns, false, steps);
         called.truncate(NAMED);
         self.note("released by hand", count);

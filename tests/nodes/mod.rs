@@ -8,6 +8,7 @@
 mod adaptive;
 mod calls;
 mod crowd;
+mod drawing;
 mod faults;
 mod game;
 mod history;

@@ -60,6 +60,7 @@ impl Check<'_> {
             slot_grace_ms: value(&room.slot_grace, usual.slot_grace_ms),
             roster: room.roster.as_ref().is_some_and(|roster| roster.value),
             adaptive: self.adaptive(room),
+            schedule: self.schedule(room),
         };
         self.slots(room, &mut line);
         self.sessions(room, &mut line, &usual);
@@ -295,6 +296,9 @@ impl Check<'_> {
 
     /// A value out of the line's range, in the words of the file.
     fn out_of_range(&self, room: &Room, found: &OutOfRange) {
+        if self.odd_event(room, found) {
+            return;
+        }
         let path = &room.path;
         let count = grouped as fn(u64) -> String;
         fn number<T>(written: &Option<Written<T>>) -> Option<String> {

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::event::{self, Event};
 use super::{PLAIN, Spoiled, Veiled};
 use crate::config::node::Node;
 use crate::config::reader::{Level, Reader};
@@ -9,8 +10,8 @@ use crate::config::report::Written;
 use crate::gateway::settings::Cookies;
 use crate::line::{ClassOrder, Mode, OnAbsence, Rate, Signal};
 
-/// A room, an exception of it, its limits, its page, a class, what its rate follows.
-pub(super) static LEVELS: [&Level; 6] = [
+/// A room, an exception of it, its limits, its page, a class, what its rate follows, its events.
+pub(super) static LEVELS: [&Level; 7] = [
     &Level {
         name: "[rooms.NAME]",
         keys: &[
@@ -55,8 +56,9 @@ pub(super) static LEVELS: [&Level; 6] = [
             "class_header",
             "rate_min",
             "adaptive",
+            "schedule",
         ],
-        later: &["schedule"],
+        later: &[],
         ..PLAIN
     },
     &Level {
@@ -90,6 +92,7 @@ pub(super) static LEVELS: [&Level; 6] = [
         keys: &["signal", "target_p95", "max_error_ratio", "completion_ratio"],
         ..PLAIN
     },
+    &event::LEVEL,
 ];
 
 /// A room.
@@ -139,6 +142,7 @@ pub struct Room {
     pub class_header: Option<Written<String>>,
     pub rate_min: Option<Written<Rate>>,
     pub adaptive: Option<Adaptive>,
+    pub schedule: Vec<Event>,
     pub spoiled: Spoiled,
 }
 
@@ -263,7 +267,7 @@ impl Room {
         };
         const ORDERS: [(&str, ClassOrder); 2] =
             [("skip", ClassOrder::Skip), ("strict", ClassOrder::Strict)];
-        let [_, bypass, limits, page, class, adaptive] = LEVELS;
+        let [_, bypass, limits, page, class, adaptive, event] = LEVELS;
         Room {
             name,
             path: room.path().to_owned(),
@@ -308,6 +312,7 @@ impl Room {
             class_order: room.word("class_order", &ORDERS, &[]),
             class_share: room.read("class_share", Node::thousandths),
             class_header: room.text("class_header"),
+            schedule: room.tables("schedule", event).into_iter().map(Event::read).collect(),
             spoiled: room.into_spoiled(),
         }
     }

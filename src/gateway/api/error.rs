@@ -3,18 +3,21 @@
 //! Owns codes, statuses and sentences. Never quotes a token, and of what came with a request at most the name of a
 //! field.
 
+use super::draw::put_phase;
 use super::json::Json;
 use crate::clock;
 use crate::gateway::answer::Response;
 use crate::gateway::entrance::Entrance;
 use crate::gateway::loss::{Contact, Lost};
 use crate::gateway::settings::OnLoss;
-use crate::line::{Ending, Reason};
+use crate::line::{Ending, Phase, Reason, View};
 use crate::page::reason_code;
 use crate::room::{Busy, Proof};
 
 /// Seconds after which a full or closed room is asked again.
 const LATER: u64 = 30;
+/// Seconds after which one is asked again that a schedule keeps closed for longer.
+const LONGEST: u64 = 3_600;
 /// Seconds after which a store that did not answer is asked again.
 pub(super) const SOON: u64 = 5;
 
@@ -112,9 +115,24 @@ pub(super) fn name_taken(entrance: &Entrance) -> Response {
 }
 
 /// Nobody new is taken.
-pub(super) fn queue_disabled(entrance: &Entrance) -> Response {
-    at(entrance.room.now_ms(), 503, "queue_disabled", "the room takes nobody new at the moment")
-        .retry_after(LATER)
+pub fn queue_disabled(entrance: &Entrance) -> Response {
+    let (view, now_ms) = (entrance.room.view(), entrance.room.now_ms());
+    let mut json = Json::new();
+    put_error(&mut json, "queue_disabled", "the room takes nobody new at the moment");
+    put_phase(&mut json, entrance, &view, now_ms);
+    json.moment("server_time", now_ms);
+    Response::json(503, json.end()).retry_after(closed_seconds(&view, now_ms).unwrap_or(LATER))
+}
+
+/// How long until numbers are given again, by the schedule: an hour at most, for it may change.
+pub fn closed_seconds(view: &View, now_ms: u64) -> Option<u64> {
+    match view.phase(now_ms) {
+        Phase::Closed(Some(next)) => {
+            Some(next.from_ms.saturating_sub(now_ms).div_ceil(1_000).clamp(1, LONGEST))
+        }
+        Phase::Closed(None) => Some(LONGEST),
+        _ => None,
+    }
 }
 
 /// The line did not answer in time.

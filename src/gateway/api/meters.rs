@@ -23,6 +23,7 @@ pub struct Meters {
     verify: metrics::Endpoint,
     complete: metrics::Endpoint,
     roster: metrics::Endpoint,
+    draw: metrics::Endpoint,
 }
 
 impl Meters {
@@ -38,6 +39,7 @@ impl Meters {
             verify: endpoint("admission/verify"),
             complete: endpoint("admission/complete"),
             roster: endpoint("queue/roster"),
+            draw: endpoint("draw"),
         }
     }
 
@@ -51,6 +53,7 @@ impl Meters {
             Endpoint::Verify => &self.verify,
             Endpoint::Complete => &self.complete,
             Endpoint::Roster => &self.roster,
+            Endpoint::Draw => &self.draw,
         }
     }
 

@@ -26,6 +26,7 @@
 
 mod arrival;
 mod asker;
+mod draw;
 mod error;
 mod events;
 mod fields;
@@ -42,7 +43,7 @@ mod verdict;
 mod verify;
 mod wish;
 
-pub use error::{error, too_large};
+pub use error::{closed_seconds, error, queue_disabled, too_large};
 pub use events::{Events, Streams, events};
 pub use join::join_limit;
 pub use meters::Meters;
@@ -79,6 +80,7 @@ enum Endpoint {
     Verify,
     Complete,
     Roster,
+    Draw,
 }
 
 impl Endpoint {
@@ -93,6 +95,7 @@ impl Endpoint {
             "admission/verify" => Endpoint::Verify,
             "admission/complete" => Endpoint::Complete,
             "queue/roster" => Endpoint::Roster,
+            "draw" => Endpoint::Draw,
             _ => return None,
         })
     }
@@ -100,7 +103,7 @@ impl Endpoint {
     /// The methods it takes, as `Allow` lists them.
     fn methods(self) -> &'static str {
         match self {
-            Endpoint::Status | Endpoint::Roster => "GET, HEAD",
+            Endpoint::Status | Endpoint::Roster | Endpoint::Draw => "GET, HEAD",
             Endpoint::Events => "GET",
             _ => "POST",
         }
@@ -158,6 +161,12 @@ pub fn answer_now(
             live.meters.answered(call, answer.status, measured);
             Some(answer)
         }
+        Endpoint::Draw => {
+            let began = Instant::now();
+            let answer = draw::draw(live, head, client).unwrap_or_else(|refusal| refusal);
+            live.meters.answered(call, answer.status, Some(began));
+            Some(answer)
+        }
         _ => None,
     }
 }
@@ -186,6 +195,7 @@ pub async fn call(
         Endpoint::Complete => leave::complete(live, &request, &client, body).await,
         Endpoint::Verify => verify::verify(live, &request, &client, body).await,
         Endpoint::Roster => Err(error(404, "not_found", "this call takes no body")),
+        Endpoint::Draw => draw::draw(live, &request, &client),
         Endpoint::Events => Err(error(404, "not_found", "this call is answered as a stream")),
     };
     // A refusal is an answer, too.

@@ -4,6 +4,7 @@
 //! buffer for all of its JSON; only a caller that names its ticket and may come in waits for the line.
 
 use super::asker::{Asker, Caller, named, seek};
+use super::draw::put_phase;
 use super::error::{
     SOON, gone, put_store_unavailable, queue_disabled, queue_full, store_unavailable,
     unknown_ticket,
@@ -148,6 +149,7 @@ impl Place<'_> {
         if view.settings().is_some_and(|settings| settings.roster) {
             json.number("roster_version", view.roster().version);
         }
+        put_phase(json, entrance, view, self.now_ms);
         json.moment("server_time", self.now_ms);
     }
 
@@ -410,7 +412,7 @@ async fn answer(caller: Caller<'_>, client: &Client, call: Call) -> Result<Respo
 async fn requeued(asker: &Asker<'_>, client: &Client, call: Call) -> Result<Response, Response> {
     let Asker { entrance, named, .. } = *asker;
     let identity = Identity { bind: None, ..asker.identity() };
-    let keyed = Keyed::requeued(asker.proof.number);
+    let keyed = Keyed::requeued(asker.entrance.room.view().number(asker.proof.number));
     let joined = turn::joined(entrance, Some(keyed), &identity).await?;
     let (proof, joined_ms) = match joined {
         Some(Joined::Given { epoch, first: number, joined_ms, .. })

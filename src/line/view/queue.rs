@@ -112,11 +112,12 @@ impl View {
         let first = self.bits.live_upto(after) + 1;
         let places = (first..).map(|nth| self.bits.nth(nth));
         let here = |place: &Number| self.is_ordinary(*place);
-        places.take_while(|place| *place <= upto).filter(here).take(limit).collect()
+        let here = places.take_while(|place| *place <= upto).filter(here).take(limit);
+        here.map(|place| self.drawn.ticket(place)).collect()
     }
 
     /// Those of the head whose turn has come and who are not in yet.
-    pub fn called(&self) -> &[Number] {
-        &self.head.lists.called
+    pub fn called(&self) -> Vec<Number> {
+        self.head.lists.called.iter().map(|number| self.drawn.ticket(*number)).collect()
     }
 }

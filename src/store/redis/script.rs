@@ -62,6 +62,8 @@ macro_rules! script {
             "end do ",
             include_str!("../../../lua/lib/adaptive.lua"),
             "end do ",
+            include_str!("../../../lua/lib/draw.lua"),
+            "end do ",
             include_str!("../../../lua/lib/reply.lua"),
             "end ",
             include_str!(concat!("../../../lua/", $file)),

@@ -6,11 +6,13 @@
 
 mod answer;
 mod ask;
+mod draws;
 mod find;
 mod places;
 
 pub use answer::decode;
 pub use ask::{Call, encode};
+pub use draws::parse as draws;
 pub use find::{ask_for, found};
 
 use crate::line::Ending;

@@ -43,7 +43,7 @@ fn other_methods_and_other_calls() {
             "queue//status",
             "QUEUE/STATUS",
             "../v1/join",
-            "draw",
+            "lots",
         ] {
             house.ask(&post(call), "").await.is(404, "not_found");
             house.ask(&get(call), "").await.is(404, "not_found");

@@ -39,6 +39,7 @@ pub fn decode(value: Value) -> Result<Reply, StoreError> {
         names,
         classes,
         classes_away,
+        draws,
     ] = &parts[..]
     else {
         return Err(wrong("parts"));
@@ -69,6 +70,7 @@ pub fn decode(value: Value) -> Result<Reply, StoreError> {
             }),
         },
         roster: (roster_version > 0).then(|| roster(roster_version, names)).transpose()?,
+        draws: super::draws::read(draws)?,
     };
     let letters = self::letters(letters)?;
     let reply = Reply { wall_ms, run, taken, letters, counts, update, ..Reply::default() };
@@ -196,6 +198,7 @@ fn counts(tape: &mut Tape) -> Result<Counts, StoreError> {
         classed: tape.next()?,
         class_overflow: tape.next()?,
         class_balance: tape.next()?,
+        draw: tape.next()?,
         adapted: None, // last of all
     })
 }

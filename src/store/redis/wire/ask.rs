@@ -7,8 +7,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::super::script::{self, LAYOUT};
-use super::code;
 use super::places::Places;
+use super::{code, draws};
 use crate::line::{
     BadBatch, Batch, Change, Command, EXACT, ISSUED_MAX, Invite, Join, Key, Keyed, MARKS_LISTED,
     MS_MAX, Moment, Number, Offer, Order, Overrides, PLACES_MAX, Renewal, Report, folded,
@@ -71,10 +71,12 @@ pub fn encode(room: &str, batch: &Batch, moment: Option<Moment>) -> Result<Call,
         used.from,
         u64::from(batch.wants),
         have.roster,
+        have.draws,
+        batch.draw,
     ];
     let pairs = |list: &[(Number, u64)]| list.iter().flat_map(|(a, b)| [*a, *b]).collect();
     let ended = report.map_or(&[][..], |report| &report.ended).iter();
-    let lists: [Vec<u64>; 17] = [
+    let lists: [Vec<u64>; 18] = [
         others,
         batch.present.clone(),
         batch.leaves.clone(),
@@ -92,6 +94,7 @@ pub fn encode(room: &str, batch: &Batch, moment: Option<Moment>) -> Result<Call,
         batch.figures.clone(),
         batch.hangups.clone(),
         pairs(report.map_or(&[], |report| &report.classes)),
+        batch.joins.iter().filter_map(over).collect(),
     ];
     let joins = batch.joins.iter().map(|join| match join {
         Join::Plain(count) => i64::from(*count),
@@ -113,6 +116,8 @@ pub fn encode(room: &str, batch: &Batch, moment: Option<Moment>) -> Result<Call,
         json(&batch.tags, batch.tags.is_empty()),
         report.map_or_else(Vec::new, |report| overrides(&report.overrides)),
         names(batch, report),
+        batch.lot.as_ref().map_or_else(Vec::new, |lot| draws::lot(lot).into_bytes()),
+        report.map_or_else(Vec::new, |report| draws::write(&report.draws).into_bytes()),
     ];
     Ok(Call { keys: script::keys(room), args })
 }
@@ -230,6 +235,14 @@ fn offer(offer: &Offer) -> Vec<u8> {
         false => serde_json::to_string(&problems).map(|problems| format!("!{problems}")),
     };
     text.unwrap_or_default().into_bytes() // plain numbers and words: nothing can fail
+}
+
+/// Of a keyed join: which number of theirs is said to be over; 0: none.
+fn over(join: &Join) -> Option<u64> {
+    match join {
+        Join::Keyed(keyed) => Some(keyed.over.unwrap_or(0)),
+        Join::Plain(_) => None,
+    }
 }
 
 fn keyed(join: &Join) -> Vec<u8> {

@@ -1,0 +1,271 @@
+//! The draw: at a scheduled opening everybody who came before it gets a place by lot.
+//!
+//! Owns which numbers were drawn when, and what was promised beforehand. Never computes a place: at the opening those drawn,
+//! `after < number <= upto`, all get new numbers, and which of the new ones stands for which of the old is a permutation that
+//! nodes compute from the seed ([`super::shuffle`]). So a draw among millions costs a few ranges of bits, and no storage.
+//!
+//! ```text
+//!         after          upto                    issued
+//!   before  │ drawn, by arrival │
+//!   after   │ used, dead        │ drawn, by lot    │ who comes now
+//! ```
+
+use serde::{Deserialize, Serialize};
+
+use super::batch::Number;
+use super::class::{self, RANKS};
+use super::schedule::Phase;
+use super::settings::Mode;
+use super::state::Line;
+use super::sweep::PLACES_MAX;
+
+/// Draws that are remembered: numbers of older ones are over.
+const DRAWS_KEPT: usize = 16;
+/// Fewer have nothing to draw.
+const FEWEST: u64 = 2;
+/// 2^31 - 1: products with what is below 2^20 are exact where Lua keeps the line.
+const PRIME: u64 = 2_147_483_647;
+
+/// What a draw is made from.
+pub type Seed = [u8; 32];
+
+/// What a node brings to a draw: before the opening what it will be, at the opening the seed itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lot {
+    /// Of which opening.
+    pub opens_ms: u64,
+    /// The key that the seed is made with.
+    pub kid: String,
+    /// The seed's SHA-256.
+    pub hash: Seed,
+    /// The seed. Only ever sent when the opening is due.
+    pub seed: Option<Seed>,
+}
+
+/// What was promised before an opening: the first promise counts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Commitment {
+    /// Of which opening.
+    pub opens_ms: u64,
+    /// The key that the seed is made with.
+    pub kid: String,
+    /// The seed's SHA-256.
+    pub hash: Seed,
+}
+
+/// Those who come before an opening at which there is a draw.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Prequeue {
+    /// Which opening.
+    pub opens_ms: u64,
+    /// The last number given before it began.
+    pub after: Number,
+}
+
+/// A draw that was made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Draw {
+    /// 1, 2, 3, … in a room, across epochs.
+    pub version: u64,
+    /// At which opening.
+    pub opens_ms: u64,
+    /// Who was drawn: those above this,
+    pub after: Number,
+    /// and up to this.
+    pub upto: Number,
+    /// What the places are computed from.
+    pub seed: Seed,
+    /// With which key it was made.
+    pub kid: String,
+    /// What was promised before; `None`: nothing was.
+    pub hash: Option<Seed>,
+    /// Those of the range who keep their number, in order: they stood at the head of the line, where each has a place of
+    /// their own.
+    pub kept: Vec<Number>,
+}
+
+impl Draw {
+    /// How many places there are.
+    pub fn count(&self) -> u64 {
+        self.upto - self.after
+    }
+
+    /// Whether a number was drawn.
+    pub fn contains(&self, number: Number) -> bool {
+        self.after < number && number <= self.upto && self.kept.binary_search(&number).is_err()
+    }
+}
+
+/// What was drawn, and what is to be.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Draws {
+    /// Counts changes of any of this: of two copies the later one is right.
+    pub serial: u64,
+    /// Counts draws: a batch made before one is about other numbers.
+    pub version: u64,
+    /// The pre-queue that runs, if there is a draw at its end.
+    pub prequeue: Option<Prequeue>,
+    /// The last promise.
+    pub commitment: Option<Commitment>,
+    /// The last draws of this epoch, oldest first.
+    pub made: Vec<Draw>,
+}
+
+impl Draws {
+    /// Whether a number was given before one of these draws, and is another since.
+    pub(super) fn contain(&self, number: Number) -> bool {
+        self.made.iter().any(|draw| draw.contains(number))
+    }
+
+    /// Of an epoch that begins: numbers of the last one were drawn, those of this one were not.
+    pub(super) fn of_new_epoch(self) -> Draws {
+        let (prequeue, made) = (None, Vec::new());
+        let serial = self.serial + u64::from(self.prequeue.is_some() || !self.made.is_empty());
+        Draws { serial, prequeue, made, ..self }
+    }
+}
+
+/// Where somebody of a class, who has a place of their own, is put into a line that was drawn: as if they had come as
+/// the `nth`, whichever the seed says, and had skipped the same part of those before them. So it is no use to them
+/// to have come early, either.
+fn redrawn(draw: &Draw, number: Number, place: Number, released: Number) -> Number {
+    let bytes = |from: usize, count: usize| {
+        draw.seed[from..from + count].iter().fold(0, |all, byte| all << 8 | u64::from(*byte))
+    };
+    let (first, factor, last) = (bytes(0, 3), bytes(3, 2) + 1, bytes(5, 4));
+    let mixed = (number % PRIME + first) % PRIME * factor % PRIME + last;
+    let nth = mixed % draw.count() + 1;
+    draw.upto + nth * place.saturating_sub(released) / (number - released)
+}
+
+impl Line {
+    /// What the schedule says now, as far as it counts: in every mode but `auto` an operator's word does. While a draw is due
+    /// and nobody has brought its seed, it is still before the opening.
+    pub(super) fn phase(&self) -> Phase {
+        if self.settings().mode != Mode::Auto {
+            return Phase::Open { closes_ms: None };
+        }
+        let phase = self.settings().phase(self.wall_ms);
+        match (phase, self.draws.prequeue) {
+            (Phase::Open { .. }, Some(Prequeue { opens_ms, .. })) => {
+                let opening = super::schedule::Opening { from_ms: 0, opens_ms, draw: true };
+                Phase::Prequeue(opening)
+            }
+            _ => phase,
+        }
+    }
+
+    /// Notes what begins and ends by the schedule, and draws when it is time.
+    pub(super) fn follow_schedule(&mut self, lot: Option<&Lot>) {
+        let phase = self.settings().phase(self.wall_ms);
+        if let Some(Lot { opens_ms, kid, hash, .. }) = lot
+            && phase.draw_ahead() == Some(*opens_ms)
+            && self.draws.commitment.as_ref().is_none_or(|known| known.opens_ms != *opens_ms)
+        {
+            let commitment = Commitment { opens_ms: *opens_ms, kid: kid.clone(), hash: *hash };
+            self.draws.commitment = Some(commitment);
+            self.draws.serial += 1;
+        }
+        if self.settings().mode != Mode::Auto {
+            return;
+        }
+        match (phase, self.draws.prequeue) {
+            (Phase::Prequeue(next), before) if next.draw => {
+                // An opening is drawn once, though the clock runs back.
+                let drawn = self.draws.made.last().is_some_and(|it| it.opens_ms == next.opens_ms);
+                let after = before.map_or(self.issued, |before| before.after);
+                let now = Prequeue { opens_ms: next.opens_ms, after };
+                self.set_prequeue(Some(now).filter(|_| !drawn));
+            }
+            (Phase::Open { .. }, Some(prequeue)) => {
+                let after = prequeue.after.max(self.released);
+                if self.issued.saturating_sub(after) < FEWEST {
+                    self.set_prequeue(None);
+                } else if let Some(lot) = lot.filter(|lot| lot.opens_ms == prequeue.opens_ms)
+                    && let Some(seed) = lot.seed
+                {
+                    self.draw(after, lot, seed);
+                }
+            }
+            _ => self.set_prequeue(None),
+        }
+    }
+
+    fn set_prequeue(&mut self, prequeue: Option<Prequeue>) {
+        if self.draws.prequeue != prequeue {
+            self.draws.prequeue = prequeue;
+            self.draws.serial += 1;
+        }
+    }
+
+    /// Everybody above `after` is drawn.
+    fn draw(&mut self, after: Number, lot: &Lot, seed: Seed) {
+        let upto = self.issued;
+        let drawn = after + 1..=upto;
+        let mut kept: Vec<Number> =
+            self.head.numbers().filter(|number| drawn.contains(number)).collect();
+        kept.sort_unstable();
+        let promised = self.draws.commitment.as_ref();
+        let promised = promised.filter(|promised| promised.opens_ms == lot.opens_ms);
+        let hash = promised.map(|promised| promised.hash);
+        self.draws.version += 1;
+        let (version, opens_ms, kid) = (self.draws.version, lot.opens_ms, lot.kid.clone());
+        let draw = Draw { version, opens_ms, after, upto, seed, kid, hash, kept };
+        let all_over = after == self.released && self.lapsed == self.released;
+        self.redraw_head(&draw);
+
+        let here = self.live.count(drawn.clone());
+        self.live.clear_range(drawn.clone());
+        self.used.set_range(drawn);
+        self.issued = upto + draw.count();
+        let places = upto + 1..=self.issued;
+        self.live.set_range(places.clone());
+        self.seen[self.ring].set_range(places);
+        self.waiting = self.waiting - here + draw.count();
+        self.bits_version += 1;
+        // Nothing at or below `upto` is anybody's any more, or more than a line holds: it must not cost a bitmap.
+        let over = if all_over { upto } else { self.issued.saturating_sub(PLACES_MAX) };
+        self.pass_over(over);
+
+        self.draws.made.push(draw);
+        let old = self.draws.made.len().saturating_sub(DRAWS_KEPT);
+        self.draws.made.drain(..old);
+        self.set_prequeue(None);
+    }
+
+    /// Those of the range who have a place of their own get another.
+    fn redraw_head(&mut self, draw: &Draw) {
+        let released = self.released;
+        let drawn = |number: &Number| (draw.after + 1..=draw.upto).contains(number);
+        for list in [&mut self.head.express, &mut self.head.strayed] {
+            let numbers: Vec<Number> = list.numbers().filter(drawn).collect();
+            for number in numbers {
+                let place = list.get(number).unwrap_or(released);
+                list.insert(number, redrawn(draw, number, place, released));
+            }
+        }
+        for list in [&mut self.head.classes, &mut self.head.classes_away] {
+            let numbers: Vec<Number> = list.numbers().filter(drawn).collect();
+            for number in numbers {
+                let score = list.get(number).unwrap_or(0);
+                let place = class::place(score);
+                let now = redrawn(draw, number, place, released);
+                list.insert(number, score - place * RANKS + now * RANKS);
+            }
+        }
+        self.head.changed |= draw.kept.iter().any(|number| self.head.contains(*number));
+    }
+
+    /// The later of two copies counts: brought by a node to a line that lost its memory. Whoever counts anew comes after.
+    pub(super) fn merge_draws(&mut self, known: &Draws) {
+        if known.serial <= self.draws.serial {
+            return;
+        }
+        self.draws = known.clone();
+        for draw in &known.made {
+            let drawn = self.base.max(draw.after + 1)..=self.issued.min(draw.upto);
+            self.used.set_range(drawn.clone());
+            self.live.clear_range(drawn);
+        }
+    }
+}

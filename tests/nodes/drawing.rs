@@ -1,0 +1,140 @@
+//! A drawn opening: everybody comes before it, to different nodes, and enters in the order that was drawn and can be checked.
+
+use std::time::Duration;
+
+use anteroom::line::Permutation;
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+use crate::support::redis::RedisServer;
+use crate::support::{Config, Gateway, Origin, Visitor, eventually};
+
+/// Of those who come before.
+const PEOPLE: usize = 10;
+
+/// A room that opens in so long, with a draw.
+fn room(opens_in: Duration) -> String {
+    let opens_ms = anteroom::clock::now_ms() + opens_in.as_millis() as u64;
+    let opens = anteroom::clock::moment(opens_ms);
+    format!(
+        "rate = \"2/s\"\nburst = 1\npoll_max = \"1s\"\nheartbeat_timeout = \"60s\"\n\
+         schedule = [{{ opens = \"{opens}\", prequeue = \"1h\", draw = true }}]"
+    )
+}
+
+fn bytes(hex: &str) -> [u8; 32] {
+    std::array::from_fn(|nth| u8::from_str_radix(&hex[2 * nth..2 * nth + 2], 16).expect("hex"))
+}
+
+fn told(visitor: &mut Visitor) -> Value {
+    visitor.fetch("/.anteroom/v1/draw").json()
+}
+
+/// Lets in whoever's turn has come, until so many are in; adds them in the order in which that was seen.
+fn enter(people: &mut [(u64, Visitor)], entered: &mut Vec<u64>, until: usize) {
+    eventually("they enter", || {
+        let mut fresh = Vec::new();
+        for (number, visitor) in people.iter_mut() {
+            if entered.contains(number) || fresh.contains(number) {
+                continue;
+            }
+            let status = visitor.status();
+            if status.status == 200 && status.json()["status"] == "admitted" {
+                assert!(visitor.open("/").is_from_origin(), "{number} is admitted");
+                fresh.push(*number);
+            }
+        }
+        assert!(fresh.len() <= 2, "two a second, and all are asked more often: {fresh:?}");
+        entered.extend(fresh);
+        (entered.len() >= until).then_some(())
+    });
+}
+
+/// Three nodes, one of which dies at the opening, and a Redis that forgets everything after it.
+#[test]
+fn everybody_enters_as_drawn_whatever_breaks() {
+    let _alone = super::alone();
+    let origin = Origin::start();
+    let mut redis = RedisServer::start();
+    let room = room(Duration::from_secs(12));
+    let config =
+        || Config::new(&[origin.address().to_string()]).room("sale", &room).store_at(&redis.url());
+    let mut nodes: Vec<Gateway> = (0..3).map(|_| Gateway::start(config())).collect();
+    let mut people: Vec<(u64, Visitor)> = Vec::new();
+    for nth in 0..PEOPLE {
+        let mut visitor = Visitor::new(&nodes[nth % 3]);
+        let page = eventually("a place before the opening", || {
+            let page = visitor.open("/");
+            (page.state().as_deref() == Some("waiting")).then_some(page)
+        });
+        assert_eq!(page.status, 503, "nobody is let in, though nobody is inside");
+        let status = visitor.status().json();
+        assert_eq!((&status["phase"], &status["draw"]), (&"prequeue".into(), &true.into()));
+        let you = eventually("known everywhere", || {
+            told(&mut visitor).get("you").filter(|you| !you.is_null()).cloned()
+        });
+        assert!(you["place"].is_null(), "nobody has been drawn");
+        people.push((you["number"].as_u64().expect("a number"), visitor));
+    }
+    let arrival: Vec<u64> = people.iter().map(|(number, _)| *number).collect();
+    assert!(arrival.is_sorted(), "{arrival:?}");
+    let promise = eventually("a promise", || {
+        let told = told(&mut people[0].1);
+        assert_eq!(told["draws"], serde_json::json!([]), "nothing was drawn, and no seed is shown");
+        told["commitment"]["hash"].as_str().map(str::to_owned)
+    });
+
+    // One node dies; its visitors go to another one.
+    drop(nodes.remove(0));
+    people.iter_mut().step_by(3).for_each(|(_, visitor)| visitor.moves_to(&nodes[0]));
+    let draw = eventually("the draw", || {
+        people.iter_mut().for_each(|(_, visitor)| _ = visitor.status());
+        told(&mut people[1].1)["draws"].get(0).cloned()
+    });
+    assert_eq!(draw["commitment"].as_str(), Some(&*promise));
+    let seed = bytes(draw["seed"].as_str().expect("a seed"));
+    let hash: String = Sha256::digest(seed).iter().map(|byte| format!("{byte:02x}")).collect();
+    assert_eq!(hash, promise, "the seed is the promised one");
+    let (after, upto) = (draw["after"].as_u64().unwrap(), draw["upto"].as_u64().unwrap());
+    let order = Permutation::new(seed, upto - after);
+    let place = |number: u64| order.place(number - after - 1);
+    for (number, visitor) in &mut people {
+        let said = eventually("every node knows", || told(visitor)["you"]["place"].as_u64());
+        assert_eq!(said, place(*number) + 1);
+    }
+    let mut drawn = arrival.clone();
+    drawn.sort_by_key(|number| place(*number));
+
+    let mut entered = Vec::new();
+    enter(&mut people, &mut entered, PEOPLE / 2);
+    redis.restart_empty();
+    enter(&mut people, &mut entered, PEOPLE);
+    assert_eq!(entered.len(), PEOPLE);
+    let out_of_order = entered.iter().zip(&drawn).filter(|(one, other)| one != other).count();
+    // Two whose turns came between two looks at the same round are seen in the order of the round.
+    assert!(out_of_order <= 2, "entered {entered:?}, drawn {drawn:?}");
+}
+
+/// One node with a file: killed after the draw, it goes on where it was.
+#[test]
+fn a_node_by_itself_keeps_the_draw() {
+    let origin = Origin::start();
+    let config =
+        Config::new(&[origin.address().to_string()]).room("sale", &room(Duration::from_secs(4)));
+    let mut node = Gateway::start(config.embedded());
+    let mut people: Vec<(u64, Visitor)> = Vec::new();
+    for _ in 0..PEOPLE {
+        let mut visitor = Visitor::new(&node);
+        assert_eq!(visitor.open("/").state().as_deref(), Some("waiting"));
+        let number = told(&mut visitor)["you"]["number"].as_u64().expect("a number");
+        people.push((number, visitor));
+    }
+    let draw = eventually("the draw", || told(&mut people[0].1)["draws"].get(0).cloned());
+    assert!(node.stop().success());
+    node.restart();
+    people.iter_mut().for_each(|(_, visitor)| visitor.moves_to(&node));
+    let again = eventually("the draw again", || told(&mut people[0].1)["draws"].get(0).cloned());
+    assert_eq!(draw, again);
+    let mut entered = Vec::new();
+    enter(&mut people, &mut entered, PEOPLE);
+}
