@@ -348,7 +348,8 @@ function runPage(body) {
     if (rosterVersion === listed) return;
     listed = rosterVersion;
     try {
-      const list = await (await fetch(`/.anteroom/v1/queue/roster?event_id=${eventId}`)).json();
+      const response = await fetch(`/.anteroom/v1/queue/roster?event_id=${eventId}`);
+      const list = await response.json();
       const rows = (name, people, mark) => elements(name).forEach(element => element.replaceChildren(...people.map(person => {
         const [item, before] = ['li', 'b'].map(tag => document.createElement(tag));
         item.className = person.label === positionLabel ? 'me' : person.status;
@@ -357,7 +358,7 @@ function runPage(body) {
         return item;
       })));
       rows('players', list.players, ({ slot }) => slot || '•');
-      rows('line', list.waiting, ({ position }) => (position ? formatNumber(words, position) : '✓'));
+      rows('line', list.waiting, ({ position }) => position || '✓');
     } catch { /* The next one will do. */ }
   };
 

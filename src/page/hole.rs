@@ -202,11 +202,11 @@ impl<'a> Values<'a> {
             (Hole::ReasonText, _) => text(out, words.reason(reason_code(self.reason)).text),
             (Hole::Players, Some(place)) => {
                 let people = place.roster.map_or(&[][..], |roster| &roster.players);
-                people.iter().for_each(|person| write_person(person, place.label, words, out));
+                people.iter().for_each(|person| write_person(person, place.label, out));
             }
             (Hole::Line, Some(place)) => {
                 let people = place.roster.map_or(&[][..], |roster| &roster.waiting);
-                people.iter().for_each(|person| write_person(person, place.label, words, out));
+                people.iter().for_each(|person| write_person(person, place.label, out));
             }
             (_, None) => {}
         }
@@ -260,7 +260,7 @@ impl<'a> Values<'a> {
 }
 
 /// A line of the roster, as the client writes it.
-fn write_person(person: &Person, own: &str, words: &Words, out: &mut Vec<u8>) {
+fn write_person(person: &Person, own: &str, out: &mut Vec<u8>) {
     let class = match () {
         () if person.label == own => &b"<li class=me><b>"[..],
         () if person.away => b"<li class=away><b>",
@@ -269,7 +269,7 @@ fn write_person(person: &Person, own: &str, words: &Words, out: &mut Vec<u8>) {
     out.extend_from_slice(class);
     match &person.mark {
         Mark::Slot(slot) => write_text(slot, out),
-        Mark::Position(position) => write_number(*position, words, out),
+        Mark::Position(position) => write_plain(*position, out),
         Mark::Turn => write_text("✓", out),
     }
     out.extend_from_slice(b"</b>");

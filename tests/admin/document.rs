@@ -46,6 +46,8 @@ fn the_document_tells_of_every_call() {
         "/v1/rooms/{id}/health",
         "/v1/rooms/{id}/history",
         "/v1/rooms/{id}/inside",
+        "/v1/rooms/{id}/invites",
+        "/v1/rooms/{id}/invites/{invite}/revoke",
         "/v1/rooms/{id}/line",
         "/v1/rooms/{id}/message",
         "/v1/rooms/{id}/pause",
