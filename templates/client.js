@@ -342,24 +342,12 @@ function runPage(body) {
 
   const updated = () => write('updated', fill(words.updated, new Date().toLocaleTimeString(words.numbers)));
 
-  // Who plays and who waits, by name: asked for when it is another list than the one shown.
+  // Who plays and who waits, by name: a script of its own, for rooms whose visitors have names.
   let listed;
-  const roster = async ({ rosterVersion, positionLabel }) => {
+  const roster = ({ rosterVersion, positionLabel }) => {
     if (rosterVersion === listed) return;
     listed = rosterVersion;
-    try {
-      const response = await fetch(`/.anteroom/v1/queue/roster?event_id=${eventId}`);
-      const list = await response.json();
-      const rows = (name, people, mark) => elements(name).forEach(element => element.replaceChildren(...people.map(person => {
-        const [item, before] = ['li', 'b'].map(tag => document.createElement(tag));
-        item.className = person.label === positionLabel ? 'me' : person.status;
-        before.textContent = mark(person);
-        item.append(before, person.name);
-        return item;
-      })));
-      rows('players', list.players, ({ slot }) => slot || '•');
-      rows('line', list.waiting, ({ position }) => position || '✓');
-    } catch { /* The next one will do. */ }
+    import('/.anteroom/roster.js').then(page => page.show(eventId, positionLabel)).catch(() => {});
   };
 
   const waiting = status => {

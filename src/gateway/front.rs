@@ -95,6 +95,7 @@ impl Live {
     fn own(&self, head: &impl Head, client: Client, path: &str) -> Verdict {
         match (head.method(), path) {
             ("GET" | "HEAD", "/.anteroom/client.js") => Verdict::Answer(script(head)),
+            ("GET" | "HEAD", "/.anteroom/roster.js") => Verdict::Answer(roster_script()),
             ("GET" | "HEAD", "/.anteroom/continue") => {
                 let to = api::parameter(head.query().unwrap_or_default(), "to").and_then(local);
                 Verdict::Answer(self.resume(head, client, to.unwrap_or_else(|| "/".to_owned())))
@@ -185,6 +186,18 @@ fn script(head: &impl Head) -> Response {
         }
     }
     if gzip { answer.with("Content-Encoding", "gzip") } else { answer }
+}
+
+/// The script that keeps a list of names current.
+fn roster_script() -> Response {
+    let script = include_str!("../../templates/roster.js");
+    let mut answer = Response::new(200, "text/javascript; charset=utf-8", script.as_bytes());
+    for (name, value) in &mut answer.headers {
+        if *name == "Cache-Control" {
+            *value = "public, max-age=300".into();
+        }
+    }
+    answer
 }
 
 /// A request to a room.

@@ -205,7 +205,7 @@ impl Entrance {
             Person { mark, name, label, away }
         };
         let players = everybody.players.iter().map(|(slot, number, name)| {
-            let slot = self.slot_name(*slot).unwrap_or_else(|| "•".to_owned());
+            let slot = self.slot_name(*slot).unwrap_or_else(|| "✓".to_owned());
             person(Mark::Slot(slot), *number, name, false)
         });
         let waiting = everybody.waiting.iter().map(|(position, number, name, away)| {
