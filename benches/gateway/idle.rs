@@ -19,7 +19,7 @@ pub struct Idle {
     pub open: f64,
     /// After they were closed, all at once.
     pub after: f64,
-    /// After some requests more: allocators give memory back when they are called.
+    /// After some visitors more, so that every thread has work again: an allocator gives back what a thread freed when that thread calls it.
     pub later: f64,
 }
 
@@ -44,9 +44,8 @@ pub fn measure(
     drop(connections);
     sleep(2 * settled);
     let after = each(process.resident());
-    let mut client = connected(address, config.as_ref());
     for _ in 0..count.min(1_000) {
-        client.ask(request).expect("an answer");
+        connected(address, config.as_ref()).ask(request).expect("an answer");
     }
     sleep(settled);
     Idle { open, after, later: each(process.resident()) }

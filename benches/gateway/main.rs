@@ -178,7 +178,7 @@ fn memory(
     certificate: &Certificate,
 ) -> Table {
     let head = format!("{} idle connections, KiB each", extent.idle);
-    let mut table = Table::new([&head, "open", "after they have gone", "and 1,000 requests later"]);
+    let mut table = Table::new([&head, "open", "after they have gone", "and 1,000 visitors later"]);
     let mut row = |name: &str, idle: idle::Idle| {
         let [open, after, later] =
             [idle.open, idle.after, idle.later].map(|each| format!("{each:.1}"));
