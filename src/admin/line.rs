@@ -11,6 +11,7 @@ use super::refusal::{Refusal, no_visitor};
 use super::rooms::{Eta, eta};
 use crate::gateway::entrance::Entrance;
 use crate::line::{Ending, Number, Reason, Standing, View};
+use crate::token::MAX_NUMBER;
 
 /// Named in an answer at most.
 const MAX_NAMED: u64 = 1_000;
@@ -21,7 +22,7 @@ const MAX_NAMED: u64 = 1_000;
 #[into_params(parameter_in = Query)]
 pub(super) struct Part {
     /// The first position; 1 is next.
-    #[param(minimum = 1, default = 1)]
+    #[param(minimum = 1, maximum = 9007199254740991_u64, default = 1)]
     from: Option<u64>,
     /// How many.
     #[param(minimum = 1, maximum = 1_000, default = 100)]
@@ -78,8 +79,9 @@ pub(super) async fn line(
     Asked(Part { from, limit }): Asked<Part>,
 ) -> Result<Json<Line>, Refusal> {
     let (from, limit) = (from.unwrap_or(1), limit.unwrap_or(100));
-    if from == 0 || !(1..=MAX_NAMED).contains(&limit) {
-        let message = format!("from begins at 1, and limit is between 1 and {MAX_NAMED}");
+    if !(1..=MAX_NUMBER).contains(&from) || !(1..=MAX_NAMED).contains(&limit) {
+        let message =
+            format!("from is between 1 and {MAX_NUMBER}, and limit between 1 and {MAX_NAMED}");
         return Err(Refusal::bad(message));
     }
     let entrance = &room.entrance;
