@@ -25,11 +25,15 @@ fn main() {
     let full = std::env::args().any(|argument| argument == "--bench");
     let sizes: &[u64] = if full { &[10_000, 100_000, 1_000_000, 10_000_000] } else { &[10_000] };
     let rounds = if full { 9 } else { 1 };
+    if std::env::var_os("ONLY").is_some_and(|only| only == "classes") {
+        return classes(if full { 1_000_000 } else { 10_000 }, rounds);
+    }
     let columns: Vec<Column> = sizes.iter().map(|size| Column::measure(*size, rounds)).collect();
     print(&columns);
     if full {
         figures(&columns);
     }
+    classes(if full { 1_000_000 } else { 10_000 }, rounds);
 }
 
 /// A line with one node, and the times an exchange took.
@@ -307,6 +311,41 @@ fn fall_silent(ours: &mut Ours, low: u64, high: u64) {
     }
     ours.send(|_| {}); // The bitmaps reach the view now, not with the release.
     assert_eq!(ours.line.standing(low), Standing::Away, "the front is absent");
+}
+
+/// Positions of everybody with 10,000 class visitors in the line, beside a line without; with a share the order is found once a
+/// view, and that is told beside.
+fn classes(size: u64, rounds: usize) {
+    let asked = spread(size, POSITIONS.min(size));
+    let time = |ours: &mut Ours| median((0..rounds).map(|_| positions(ours, &asked)).collect());
+    let mut ours = Ours::new(size);
+    stir(&mut ours);
+    let without = time(&mut ours);
+    let class = |skip| Class { name: format!("skip-{skip}"), skip, rank: 0 };
+    let mut settings = ours.view.settings().cloned().unwrap_or_default();
+    settings.classes = (0..=9).map(|tenth| class(100 * tenth + 50)).collect();
+    ours.send(|batch| batch.offer = Some(Offer { version: 2, settings: settings.clone() }));
+    let keyed = |nth: u64| {
+        let class = Some(format!("skip-{}", 100 * (nth % 10) + 50));
+        Join::Keyed(Keyed { class, ..Keyed::default() })
+    };
+    for _ in 0..40 {
+        ours.send(|batch| batch.joins = (0..250).map(keyed).collect());
+    }
+    ours.wall_ms += 1_500;
+    ours.send(|_| {});
+    assert_eq!(ours.view.counts().classed, 10_000, "they wait");
+    let with = time(&mut ours);
+    settings.class_share = 500;
+    ours.send(|batch| batch.offer = Some(Offer { version: 3, settings }));
+    let found = timed(|| _ = black_box(ours.view.position(size)));
+    let shared = time(&mut ours);
+    println!(
+        "a position at {size} with 10,000 class visitors: {with:.3} µs, {:.2}x a line without ({without:.3} µs; at most 2x); \
+         with class_share {shared:.3} µs, {:.2}x, and {found:.0} µs once a view",
+        with / without,
+        shared / without,
+    );
 }
 
 fn print(columns: &[Column]) {

@@ -38,7 +38,12 @@ const READ: [&str; 12] = [
 impl Request {
     /// A copy of what is needed.
     pub fn of(live: &Live, head: &impl Head) -> Request {
-        let users = live.entrances.values().filter_map(|room| room.settings.user_header.as_deref());
+        let users = live.entrances.values().flat_map(|room| {
+            let settings = &room.settings;
+            [settings.user_header.as_deref(), settings.class_header.as_deref()]
+                .into_iter()
+                .flatten()
+        });
         let mut users: Vec<String> = users.map(str::to_ascii_lowercase).collect();
         users.retain(|name| !READ.contains(&name.as_str()));
         users.sort_unstable();

@@ -10,6 +10,7 @@ mod entering;
 mod headers;
 mod hosts;
 mod intents;
+mod invited;
 mod leaving;
 mod modes;
 mod ours;
