@@ -267,6 +267,7 @@ pub struct Renewal {
 
 /// One arrival, or a run of them that need nothing but numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(clippy::large_enum_variant, reason = "a batch has 250 of them at most")]
 pub enum Join {
     /// This many newcomers about whom nothing is to be remembered.
     Plain(u32),

@@ -450,6 +450,10 @@ impl View {
     /// Where a waiting or away visitor stands: 1 is next. `None` if the number does not wait.
     pub fn position(&self, number: Number) -> Option<u64> {
         let number = self.number(number);
+        // Nearly everybody: here by the bits, and so nowhere else.
+        if self.is_plainly_here(number) {
+            return Some(self.head.lists.waiting.len() as u64 + self.before_ordinary(number) + 1);
+        }
         if !matches!(self.standing_of(number), Standing::Waiting | Standing::Away) {
             return None;
         }
@@ -462,6 +466,18 @@ impl View {
             // Whoever was passed over would come back at the frontier.
             None => self.head.before(released, number) + 1,
         })
+    }
+
+    /// Whether the bits alone say that somebody waits: whoever is live is not of the head, inside or gone, unless they left
+    /// since.
+    fn is_plainly_here(&self, number: Number) -> bool {
+        let BitsUpdate { from, upto, live, .. } = &self.bits.map;
+        let Counts { issued, released, .. } = self.counts;
+        number > released
+            && number <= issued.min(*upto)
+            && Bits::get(live, *from, number)
+            && self.left.binary_search(&number).is_err()
+            && self.ended.get(number).is_none()
     }
 
     /// Where a number stands, as far as this node knows: the table of the parent's documentation.
