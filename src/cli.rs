@@ -21,6 +21,7 @@ mod draw;
 mod invite;
 mod room;
 mod serve;
+mod simulate;
 mod source;
 mod verify;
 
@@ -47,6 +48,7 @@ enum Command {
     Room(room::Room),
     Invite(invite::Make),
     Draw(draw::Draw),
+    Simulate(Box<simulate::Simulate>),
 }
 
 /// Make a signing key or an operator's key, or show the key an origin verifies passes with
@@ -124,6 +126,7 @@ pub fn run() -> ExitCode {
         Command::Room(command) => command.run(),
         Command::Invite(command) => command.run(),
         Command::Draw(draw) => draw.run(),
+        Command::Simulate(command) => command.run(),
     };
     match done {
         Ok((text, code)) => print(&text, code),

@@ -13,7 +13,7 @@
 //! - [`metrics`], [`stats`]: what is measured, and what a node remembers of a room's past.
 //! - [`config`]: from what a user wrote to everyone's settings, or to every problem at once.
 //! - [`app`]: the wiring of a node, its start, reload and end; [`handover`]: one process taking over from another.
-//! - [`demo`]: a site and a crowd around the real gateway.
+//! - [`demo`]: a site and a crowd around the real gateway; [`simulate`]: a crowd before the real line, on a virtual clock. Pure.
 //! - [`name`], [`clock`], [`units`], [`log`]: what may be a room's name; the wall clock; durations and rates as people write them; how
 //!   the log looks.
 //! - [`cli`]: what the command line does.
@@ -33,6 +33,7 @@ pub mod metrics;
 pub mod name;
 pub mod page;
 pub mod room;
+pub mod simulate;
 pub mod stats;
 pub mod store;
 pub mod token;

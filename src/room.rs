@@ -39,6 +39,7 @@ use crowd::Share;
 pub use crowd::{Crowd, NEAR};
 pub use desk::Busy;
 use desk::Desk;
+pub(crate) use drive::{BEAT, IDLE, rest, work};
 pub use drive::{SPREAD, SPREAD_LOSING};
 pub use lots::Lots;
 pub use news::News;

@@ -14,6 +14,7 @@ mod nodes;
 mod page;
 mod redis;
 mod room;
+mod simulate;
 mod store;
 mod support;
 mod token;

@@ -173,7 +173,7 @@ local function presume_everybody()
   express.heard_all()
   line.period_began_ms = line.clock_ms
   line.issued = line.issued + GAP
-  line.owed, line.credit = 0, 0
+  line.owed, line.ahead, line.credit = 0, 0, 0
   line.bits_version = line.bits_version + 1
   recount()
 end

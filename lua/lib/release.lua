@@ -42,15 +42,16 @@ function release.change_pace(before)
     return
   end
   if not pace then
-    line.credit, line.owed, line.next_batch_ms = 0, 0, 0
+    line.credit, line.owed, line.next_batch_ms, line.ahead = 0, 0, 0, 0
     return
   end
-  local turns, owed = pace.depth, 0
+  local turns, owed, ahead = pace.depth, 0, 0
   if before then
     turns, owed = number.div(line.credit, before.cost), number.div(line.owed, before.cost)
+    ahead = number.div(line.ahead, before.cost)
   end
   line.credit = min(turns, pace.depth) * pace.cost
-  line.owed = min(owed * pace.cost, OWED_MAX)
+  line.owed, line.ahead = min(owed * pace.cost, OWED_MAX), min(ahead * pace.cost, OWED_MAX)
   line.next_batch_ms = pace.interval_ms and line.clock_ms + pace.interval_ms or 0
 end
 
@@ -68,6 +69,31 @@ local function full()
   return min(pace.depth, second) * pace.cost
 end
 
+-- What those are worth who were called a while ago and have not come yet.
+local function late()
+  if line.claimable == 0 then
+    return 0
+  end
+  local upto = ago(number.div(config.claim_window_ms, 2)).released
+  return bits.count(line.live, line.lapsed + 1, upto) * config.pace.cost
+end
+
+-- What `fresh` credits come to with what is owed, and with what is late: at most half more, or half less.
+local function settle(fresh, late_worth)
+  local both, half = min(line.owed, line.ahead), floor(fresh / 2)
+  line.owed, line.ahead = line.owed - both, line.ahead - both
+  local due = line.owed + late_worth
+  if due < line.ahead then
+    local less = min(line.ahead - due, half)
+    line.ahead = line.ahead - less
+    return fresh - less
+  end
+  local back = min(due - line.ahead, half)
+  local paid = min(back, line.owed)
+  line.owed, line.ahead = line.owed - paid, line.ahead + back - paid
+  return fresh + back
+end
+
 function release.refill(elapsed_ms)
   local pace = config.pace
   if not pace then
@@ -81,17 +107,16 @@ function release.refill(elapsed_ms)
     -- A bucket that was full when the last exchange ended held nobody up, and gains nothing.
     if line.credit < full() then
       local fresh = slowed and adaptive.credits(slowed, pace.cost, elapsed_ms) or pace.count * elapsed_ms
-      local back = min(line.owed, floor(fresh / 2))
-      line.owed, line.credit = line.owed - back, line.credit + fresh + back
+      line.credit = line.credit + settle(fresh, late())
     end
   elseif line.clock_ms >= line.next_batch_ms then
+    local late_worth = late()
     if line.credit > 0 then
-      line.owed = 0
+      line.owed, line.ahead = 0, late_worth
     end
-    local back = min(line.owed, floor(pace.depth / 2))
-    line.owed, line.credit = line.owed - back, pace.depth + back
-    local late = number.div(line.clock_ms - line.next_batch_ms, pace.interval_ms)
-    line.next_batch_ms = line.next_batch_ms + (late + 1) * pace.interval_ms
+    line.credit = settle(pace.depth, late_worth)
+    local intervals = number.div(line.clock_ms - line.next_batch_ms, pace.interval_ms)
+    line.next_batch_ms = line.next_batch_ms + (intervals + 1) * pace.interval_ms
   end
 end
 
@@ -235,7 +260,8 @@ function release.by_pace(arrived, elapsed_ms)
   if pace then
     line.credit = line.credit - paid * pace.cost
     if pace.count and line.credit >= full() then
-      line.owed, line.credit = 0, full()
+      -- Who is late held nobody up, either.
+      line.owed, line.ahead, line.credit = 0, late(), full()
     end
   end
   if steps == 0 and count < wanted and line.waiting > 0 then

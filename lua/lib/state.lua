@@ -30,6 +30,7 @@ local NUMBERS = {
   'names', 'roster_version', 'roster_changed', 'roster_published_ms',
   'class_strict', 'class_balance', 'class_overflow', 'invites_young', 'invites_since_ms',
   'draws_serial', 'draw_version', 'prequeue_opens_ms', 'prequeue_after', -- 0: no pre-queue runs
+  'ahead', -- of the bucket
 }
 -- 20 digits; JSON; a node; packed twice; words
 local TEXTS = { 'version', 'settings', 'swept_by', 'figures', 'control', 'commitment' }
@@ -134,7 +135,7 @@ function state.begin_epoch(epoch)
   line.issued, line.released, line.lapsed, line.base = 0, 0, 0, 0
   line.waiting, line.claimable, line.missing, line.missing_until_ms = 0, 0, 0, 0
   line.bits_version, line.head_version = line.bits_version + 1, line.head_version + 1
-  line.head_changed, line.owed = 0, 0
+  line.head_changed, line.owed, line.ahead = 0, 0, 0
   line.turns, line.entered, line.completed = 0, 0, 0
   line.no_shows, line.dropped, line.last_entry_ms = 0, 0, 0
   shadow.forget()

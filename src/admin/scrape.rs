@@ -10,7 +10,6 @@ use super::Admin;
 use super::access::{Caller, Scope};
 use super::rooms::{rate_reached, rate_set};
 use crate::gateway::entrance::Entrance;
-use crate::line::Counts;
 use crate::metrics::{NodeFigures, RoomFigures};
 use crate::room::SPREAD;
 use crate::stats::expired;
@@ -76,14 +75,7 @@ fn room(entrance: &Entrance) -> RoomFigures {
         paused: view.is_paused(),
         store_up: !entrance.room.is_away(),
         view_age: entrance.room.heard_ago().map(|ago| ago.as_secs_f64()),
-        store_bytes: store_bytes(counts),
+        store_bytes: counts.store_bytes(),
         adapted: counts.adapted,
     }
-}
-
-/// Five bits for each place from the oldest that may still be claimed to the newest, and so much for each seat: what
-/// `make bench-redis` holds a Redis to. Nobody is asked for it.
-fn store_bytes(counts: &Counts) -> u64 {
-    const SEAT: u64 = 140;
-    counts.issued.saturating_sub(counts.lapsed) * 5 / 8 + counts.inside * SEAT
 }

@@ -77,7 +77,7 @@
 //!    batch's items happens all the same. Nodes silent for an hour are forgotten at a sweep.
 //! 6. **Offer.** Taken if in range and not below the version in force. What is in force is the file's settings with what operators have
 //!    set instead, and a boost's pace over both. A file that says something else than the one before is an entry of the book. What a change does: the bucket
-//!    keeps its whole turns, cut to the new depth, and `owed` its whole turns; a line that had no pace
+//!    keeps its whole turns, cut to the new depth, and `owed` and `ahead` their whole turns; a line that had no pace
 //!    starts full; the interval of another batch pace starts now; a changed heartbeat timeout counts
 //!    everybody live, and at the head, as just seen. A line without settings ends the exchange here (`Unconfigured`).
 //!    Then **the minute**: when another one of the wall clock has begun, the one that ran is remembered with the counters as the last exchange
@@ -136,9 +136,12 @@
 //!    - the *rate*, where it follows the origin: the window that is over is judged (`adaptive` has the law). The rate in force lies between
 //!      the floor and the rate that was set, or is 0 after a collapse; the bucket is no deeper than a second of it, rounded up. Fractions of a credit
 //!      are kept in millionths. A boost, a batch pace and a rate of 0 go before it.
-//!    - *refill*: the bucket gains what the clock's advance is worth, and of what is owed at most half as much
-//!      again; a batch's, when its interval is over, starts anew with what is owed, at most half a batch, on top.
-//!      What is owed is forgiven, and credit cut to the depth, when an exchange ends with the bucket full
+//!    - *refill*: the bucket gains what the clock's advance is worth; a batch's, when its interval is over, starts anew with a batch.
+//!      On top comes what is owed, and what is *late* and not paid *ahead* yet, at most half as much again; what is paid for owed turns first
+//!      is owed no more, the rest is ahead. Late is whoever is live above `lapsed` and was released in a second whose end is half a claim
+//!      window ago. First of all what is owed and what is ahead are set off against each other; where then more is ahead than is owed
+//!      and late (they came after all), the difference is taken off, at most half.
+//!      What is owed is forgiven, what is late counts as ahead, and credit is cut to the depth, when an exchange ends with the bucket full
 //!      (a batch's: when an interval ends with turns left). `missing` is forgotten one session after the settling.
 //! 11. **Orders**, then the **schedule**, then **joins** in order. The schedule (below) is read by the wall clock: what begins and
 //!     ends by it is noted here, and the draw is made here. An order under a key that came within a day (two at most) is answered as then, and not

@@ -8,13 +8,16 @@
 //! One turn costs `per_ms` credits and every millisecond brings `count`: whole numbers, no drift.
 //! A turn that nobody took comes back as `owed`, and refill pays it back on top, at most half of
 //! itself at a time, so that a room full of no-shows is reached by the rate that was set, and what the
-//! pace releases in any t is at most 1.5·rate·t + burst. A bucket that is full when an exchange ends held
+//! pace releases in any t is at most 1.5·rate·t + burst. It does not wait for claim windows to end: who is *late* is paid for in
+//! advance (`ahead`), and if they come after all, refill brings that much less, at least half of itself. Late is who has let half a claim window go by:
+//! a minute by default, in which hidden tabs are woken once. So the rate is reached after that instead of several claim windows; and what is late at once is all that entries can be ahead of it. A bucket that is full when an exchange ends held
 //! nobody up: what is above its depth is lost, and what is owed is forgiven. Not before the release: with a
 //! depth of one turn, every exchange would cut off a fraction of the next one.
 //!
 //! ```text
 //!   rate 5/s, burst 5: count 5, per_ms 1,000, depth 5,000
 //!   200 ms after empty:  credit 1,000 = one turn;  with two turns owed:  credit 1,500, owed 1,500
+//!                        with two late:   credit 1,500, ahead 500;  came after all:  the next 200 ms bring 500, ahead 0
 //! ```
 
 use std::collections::VecDeque;
@@ -40,12 +43,33 @@ pub(super) struct Bucket {
     pub(super) credit: u64,
     owed: u64,
     next_batch_ms: u64,
+    /// Paid for those who are late, before it was owed. Snapshots had none once.
+    #[serde(default)]
+    ahead: u64,
 }
 
 impl Bucket {
-    /// Nothing is owed any more.
+    /// Nothing is owed any more, nor paid ahead.
     pub(super) fn forgiven(self) -> Bucket {
-        Bucket { owed: 0, ..self }
+        Bucket { owed: 0, ahead: 0, ..self }
+    }
+
+    /// What `fresh` credits come to with what is owed, and with what is late: at most half more, or half less.
+    fn settle(&mut self, fresh: u64, late: u64) -> u64 {
+        let both = self.owed.min(self.ahead);
+        self.owed -= both;
+        self.ahead -= both;
+        let due = self.owed + late;
+        if due < self.ahead {
+            let less = (self.ahead - due).min(fresh / 2);
+            self.ahead -= less;
+            return fresh - less;
+        }
+        let back = (due - self.ahead).min(fresh / 2);
+        let paid = back.min(self.owed);
+        self.owed -= paid;
+        self.ahead += back - paid;
+        fresh + back
     }
 }
 
@@ -108,17 +132,18 @@ impl Line {
             self.bucket = Bucket::default();
             return;
         };
-        let (turns, owed) = match before {
-            Some(old) => (self.bucket.credit / old.cost(), self.bucket.owed / old.cost()),
-            None => (pace.depth(), 0),
+        let Bucket { credit, owed, ahead, .. } = self.bucket;
+        let (turns, owed, ahead) = match before {
+            Some(old) => (credit / old.cost(), owed / old.cost(), ahead / old.cost()),
+            None => (pace.depth(), 0, 0),
         };
         let next_batch_ms = match pace {
             Pace::Batch { interval_ms, .. } => self.clock_ms + interval_ms,
             Pace::Rate { .. } => 0,
         };
         let credit = turns.min(pace.depth()) * pace.cost();
-        let owed = owed.saturating_mul(pace.cost()).min(OWED_MAX);
-        self.bucket = Bucket { credit, owed, next_batch_ms };
+        let kept = |turns: u64| turns.saturating_mul(pace.cost()).min(OWED_MAX);
+        self.bucket = Bucket { credit, owed: kept(owed), next_batch_ms, ahead: kept(ahead) };
     }
 
     /// So many turns are to come back.
@@ -127,7 +152,18 @@ impl Line {
         self.bucket.owed = owed.min(OWED_MAX);
     }
 
+    /// What those are worth who were called a while ago and have not come yet.
+    fn late(&self) -> u64 {
+        if self.claimable == 0 {
+            return 0;
+        }
+        let late_ms = self.settings().claim_window_ms() / 2;
+        let upto = self.releases.ago(late_ms, self.clock_ms).released;
+        self.live.count(self.lapsed + 1..=upto) * self.pace().map_or(0, Pace::cost)
+    }
+
     pub(super) fn refill(&mut self, elapsed_ms: u64) {
+        let late = self.late();
         let slowed = self.slowed();
         if slowed.is_some() {
             self.bucket.credit = self.bucket.credit.min(self.full());
@@ -141,20 +177,16 @@ impl Line {
                     None => rate.count * elapsed_ms,
                 };
                 let bucket = &mut self.bucket;
-                let back = bucket.owed.min(fresh / 2);
-                bucket.owed -= back;
-                bucket.credit += fresh + back;
+                bucket.credit += bucket.settle(fresh, late);
             }
             Some(Pace::Batch { batch, interval_ms, .. })
                 if self.clock_ms >= self.bucket.next_batch_ms =>
             {
                 let bucket = &mut self.bucket;
                 if bucket.credit > 0 {
-                    bucket.owed = 0;
+                    (bucket.owed, bucket.ahead) = (0, late);
                 }
-                let back = bucket.owed.min(batch / 2);
-                bucket.owed -= back;
-                bucket.credit = batch + back;
+                bucket.credit = bucket.settle(batch, late);
                 let late_ms = self.clock_ms - bucket.next_batch_ms;
                 bucket.next_batch_ms += (late_ms / interval_ms + 1) * interval_ms;
             }
@@ -237,8 +269,9 @@ impl Line {
         if let Some(Pace::Rate { .. }) = self.pace()
             && self.bucket.credit >= full
         {
-            self.bucket = self.bucket.forgiven();
-            self.bucket.credit = full;
+            // Who is late held nobody up, either.
+            let ahead = self.late();
+            self.bucket = Bucket { credit: full, owed: 0, ahead, ..self.bucket };
         }
         *steps == 0 && count < wanted && self.waiting > 0
     }

@@ -24,10 +24,12 @@ use super::orders::Overrides;
 use super::schedule::Phase;
 use super::settings::{ClassOrder, Mode, Settings};
 use super::state::Line;
+use course::Course;
 pub use drawn::Drawn;
 use sights::Sights;
 use turns::Turn;
 
+pub(super) mod course;
 mod sights;
 
 /// What is newer than a node has.
@@ -152,6 +154,8 @@ pub struct View {
     drawn: Arc<Drawn>,
     /// The store's wall clock when it last answered.
     wall_ms: u64,
+    /// How the line went lately.
+    course: Course,
 }
 
 /// What is set, and what is in force by it.
@@ -317,12 +321,21 @@ impl View {
         }
         let (first, last) = (self.run != reply.run, self.counts);
         if first {
-            *self = View { run: reply.run, ..View::default() };
+            // A store that has lost its memory goes on as before, but its counters begin anew.
+            let course = std::mem::take(&mut self.course);
+            *self = View { run: reply.run, course, ..View::default() };
         }
         if self.counts.epoch != reply.counts.epoch {
             self.ended = Endings::default();
             self.left = Arc::default();
             self.taken = Arc::default();
+        }
+        if last.epoch != reply.counts.epoch {
+            self.course = Course::begin();
+        } else if !first {
+            let rules = self.settings.clone();
+            let settings = rules.as_deref().map(|rules| &rules.settings);
+            self.course.advance(&last, &reply.counts, settings);
         }
         self.turns = OnceLock::new();
         (self.counts, self.wall_ms) = (reply.counts, reply.wall_ms);
@@ -544,7 +557,7 @@ impl View {
 
     /// How long until the turn of somebody at this position.
     pub fn eta(&self, position: u64) -> Eta {
-        estimate::eta(position, &self.counts, self.settings())
+        estimate::eta(position, &self.counts, self.settings(), &self.course)
     }
 
     /// What this node has, for its next batch.

@@ -30,6 +30,7 @@ use std::sync::OnceLock;
 pub use self::language::Language;
 pub use self::look::Look;
 pub use self::script::{Script, client};
+pub(crate) use number::shown;
 
 use self::document::Document;
 use self::hole::Values;

@@ -65,6 +65,15 @@ fn span(low: u64, high: u64) -> Span {
     Span::Minutes(from, minutes.div_ceil(step) * step)
 }
 
+/// What a page says for an estimate, in seconds: from the least to the most that its words mean.
+pub(crate) fn shown(low: u64, high: u64) -> (u64, u64) {
+    match span(low.min(high), high) {
+        Span::Soon => (0, 60),
+        Span::Minutes(low, high) => (low * 60, high * 60),
+        Span::Hours(low, high) => (low * 3_600, high * 3_600),
+    }
+}
+
 /// "about 4–6 minutes".
 pub(super) fn write_eta(low: u64, high: u64, words: &Words, out: &mut Vec<u8>) {
     let (forms, low, high) = match span(low.min(high), high) {

@@ -13,7 +13,8 @@ use super::said::Said;
 use super::{Proof, Room};
 use crate::clock;
 use crate::line::{
-    Batch, Claimed, Done, Known, MARKS_LISTED, MAX_STEPS, MAX_TOLD, Reply, Report, Taken, View,
+    Batch, Claimed, Counts, Done, Known, MARKS_LISTED, MAX_STEPS, MAX_TOLD, Reply, Report, Taken,
+    View,
 };
 use crate::store::{Store, StoreError};
 
@@ -28,10 +29,10 @@ const ITEM: Duration = Duration::from_micros(25);
 const MARK: Duration = Duration::from_micros(2);
 /// Between two exchanges at most while anybody waits or is inside: a quarter of what the room's clock takes
 /// for an outage. Marks are said no more often.
-pub(super) const BEAT: Duration = Duration::from_millis(500);
+pub(crate) const BEAT: Duration = Duration::from_millis(500);
 /// And when nobody is there: less than the room's clock may move at once (2 s), or it would run slow, and
 /// limits and rates with it; and less than the second in which an operator's change is to be on every node.
-const IDLE: Duration = Duration::from_millis(900);
+pub(crate) const IDLE: Duration = Duration::from_millis(900);
 /// Nobody is there if nobody has asked for this long.
 const QUIET: Duration = Duration::from_secs(10);
 /// How long the store may take to answer: longer than any exchange takes, and three times that is less than visitors
@@ -73,8 +74,7 @@ impl Room {
             let more = self.converse(store, said).await;
             self.find();
             let counts = *self.view.load().counts();
-            let duties = if counts.backlog { MAX_STEPS } else { 0 };
-            let pause = pause(work.saturating_add(items(duties)), counts.nodes);
+            let pause = rest(work, &counts);
             sleep(pause).await;
             if more || !self.desk().is_empty() {
                 continue; // More than one exchange could do, or one batch carry.
@@ -215,9 +215,15 @@ fn items(count: usize) -> Duration {
 }
 
 /// What a batch takes of it: by what is said, not by how long the answer takes. A slow link is no load.
-fn work(batch: &Batch) -> Duration {
+pub(crate) fn work(batch: &Batch) -> Duration {
     let marks = batch.marks.len().min(MARKS_LISTED) as u32;
     EXCHANGE.saturating_add(items(batch.items())).saturating_add(MARK * marks)
+}
+
+/// How long a node is silent after an exchange: what it said, and what the line did beside it.
+pub(crate) fn rest(work: Duration, counts: &Counts) -> Duration {
+    let duties = if counts.backlog { MAX_STEPS } else { 0 };
+    pause(work.saturating_add(items(duties)), counts.nodes)
 }
 
 /// How long a node is silent after an exchange of so much work: twice as long as the store is busy if every node says as much, so

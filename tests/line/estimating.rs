@@ -39,7 +39,7 @@ fn without_history_the_set_rate_counts() {
     let room = Room::new(Settings { pace: Some(pace), ..Settings::default() });
     assert_eq!(room.view.eta(400).seconds, 80);
     assert_eq!(Room::new(rate(0)).view.eta(60).seconds, 60, "no rate counts as one a second");
-    assert_eq!(Room::new(seats(3)).view.eta(60).seconds, 60);
+    assert_eq!(Room::new(seats(3)).view.eta(60).seconds, 20 * 300, "seats last a session each");
 }
 
 #[test]

@@ -304,3 +304,32 @@ fn settings_out_of_range_are_refused_with_the_range() {
     room.join(1);
     assert_eq!(room.idle().entered, 1, "the old settings go on");
 }
+
+/// Turns that nobody has taken for half a claim window are paid for in advance, and taken off again if they are taken after all.
+#[test]
+fn who_is_late_is_made_up_for_before_the_claim_window_is_over() {
+    let mut room = Room::new(rate(2));
+    let all: Vec<Number> = (1..=1_000).collect();
+    room.join(1_000);
+    let turns = |room: &mut Room, seconds: u64| {
+        let before = room.idle().turns;
+        room.pass(seconds * 1_000, &all).turns - before
+    };
+    let first = turns(&mut room, 60);
+    assert!((118..=122).contains(&first), "two a second while nobody can be late: {first}");
+    let second = turns(&mut room, 30);
+    assert!((87..=91).contains(&second), "half as many again: {second}");
+    // They come after all, all of them.
+    let Counts { lapsed, released, .. } = room.idle();
+    for number in lapsed + 1..=released {
+        if room.standing(number) == Standing::Admitted {
+            inside(room.claim(number));
+        }
+    }
+    assert_eq!(room.idle().admitted, 0);
+    let third = turns(&mut room, 20);
+    assert!((19..=22).contains(&third), "half as many, until what was paid is back: {third}");
+    turns(&mut room, 15);
+    let fourth = turns(&mut room, 10);
+    assert!((19..=21).contains(&fourth), "and then as before: {fourth}");
+}

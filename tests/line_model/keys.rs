@@ -40,7 +40,7 @@ struct LineKept {
     sessions: Sessions,
     missing: u64,
     missing_until_ms: u64,
-    bucket: (u64, u64, u64),
+    bucket: (u64, u64, u64, u64),
     releases: (Vec<Second>, Second),
     totals: [u64; 6],
     joined: Aging<Key, FirstJoin>,
@@ -297,7 +297,12 @@ pub(super) fn read(redis: &Redis, keys: &[String]) -> Line {
         sessions: sessions((inside, ended, seats), (slots, hung), state.number("ended_serial")),
         missing: state.number("missing"),
         missing_until_ms: state.number("missing_until_ms"),
-        bucket: (state.number("credit"), state.number("owed"), state.number("next_batch_ms")),
+        bucket: (
+            state.number("credit"),
+            state.number("owed"),
+            state.number("next_batch_ms"),
+            state.number("ahead"),
+        ),
         releases: (
             releases,
             (

@@ -279,6 +279,37 @@ impl Model {
         due.into_iter().map(|(_, _, number)| number).collect()
     }
 
+    /// Released in a second that ended half a claim window ago, and still expected.
+    pub(super) fn late_turns(&self) -> u64 {
+        let long_ago = self.settings().claim_window_ms() / 2;
+        let clock = self.counts.clock_ms;
+        let then =
+            self.releases.iter().filter(|(second, _)| (second + 1) * 1_000 + long_ago <= clock);
+        let place = then.map(|(_, released)| *released).max().unwrap_or(0);
+        let late = |visitor: &&super::Visitor| visitor.live && visitor.number <= place;
+        self.visitors.iter().filter(late).count() as u64
+    }
+
+    /// What comes in, with what is to come back and what was given too early.
+    fn with_debts(&mut self, add: u64, late: u64, pace: &str) -> u64 {
+        let (owed, ahead) = (self.owed as i128, self.ahead as i128);
+        let half = (add / 2) as i128;
+        let debt = owed - ahead;
+        let extra = (debt + late as i128).clamp(-half, half);
+        let left = debt - extra;
+        self.owed = left.max(0) as u64;
+        self.ahead = (-left).max(0) as u64;
+        match (pace, extra.signum()) {
+            ("rate", 1) if owed > ahead => self.note("paid back by rate", 1),
+            ("rate", 1) => self.note("paid ahead by rate", 1),
+            ("batch", 1) if owed > ahead => self.note("paid back by batch", 1),
+            ("batch", 1) => self.note("paid ahead by batch", 1),
+            (_, -1) => self.note("taken off", 1),
+            _ => {}
+        }
+        (add as i128 + extra) as u64
+    }
+
     fn refill(&mut self, advance: u64) {
         let slowed = self.slowed();
         if let (Some(_), Some(Pace::Rate { rate, burst })) = (slowed, self.settings().pace) {
@@ -292,10 +323,8 @@ impl Model {
                     Some(slowed) => self.slowed_credits(slowed, rate.per_ms, advance),
                     None => rate.count * advance,
                 };
-                let extra = self.owed.min(add / 2);
-                self.credit += add + extra;
-                self.owed -= extra;
-                self.note("paid back by rate", u64::from(extra > 0));
+                let late = self.late_turns() * rate.per_ms;
+                self.credit += self.with_debts(add, late, "rate");
             }
             Some(Pace::Batch { batch, interval_ms, .. }) => {
                 if self.counts.clock_ms < self.next_batch_at {
@@ -303,12 +332,10 @@ impl Model {
                 }
                 if self.credit > 0 {
                     self.note("forgiven by batch", u64::from(self.owed > 0));
-                    self.owed = 0;
+                    (self.owed, self.ahead) = (0, self.late_turns());
                 }
-                let extra = self.owed.min(batch / 2);
-                self.credit = batch + extra;
-                self.owed -= extra;
-                self.note("paid back by batch", u64::from(extra > 0));
+                let late = self.late_turns();
+                self.credit = self.with_debts(batch, late, "batch");
                 while self.next_batch_at <= self.counts.clock_ms {
                     self.next_batch_at += interval_ms;
                 }

@@ -52,7 +52,7 @@ impl Model {
         self.devices.clear();
         self.requeued.clear();
         self.spent.clear();
-        self.owed = 0;
+        (self.owed, self.ahead) = (0, 0);
         self.shadow = None;
         self.saved = 0;
         self.period_began = clock_ms;
@@ -200,7 +200,7 @@ impl Model {
         self.note_release();
         if self.counts.epoch > 0 {
             self.counts.issued += GAP;
-            (self.credit, self.owed) = (0, 0);
+            (self.credit, self.owed, self.ahead) = (0, 0, 0);
             self.period_began = self.counts.clock_ms;
         }
         let (_, admitted, inside) = self.tally();

@@ -85,6 +85,7 @@ pub struct Model {
     version: u64,
     credit: u64,
     owed: u64,
+    ahead: u64,
     next_batch_at: u64,
     /// Thousandths of a turn that classes have saved.
     saved: u64,

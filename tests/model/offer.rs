@@ -10,13 +10,13 @@ impl Model {
         if old == new {
             return;
         }
-        let (turns, owed) = match Self::cost_and_depth(old) {
-            Some((cost, _)) => (self.credit / cost, self.owed / cost),
-            None => (u64::MAX, 0),
+        let (turns, owed, ahead) = match Self::cost_and_depth(old) {
+            Some((cost, _)) => (self.credit / cost, self.owed / cost, self.ahead / cost),
+            None => (u64::MAX, 0, 0),
         };
-        (self.credit, self.owed) = match Self::cost_and_depth(new) {
-            Some((cost, depth)) => (turns.min(depth) * cost, owed * cost),
-            None => (0, 0),
+        (self.credit, self.owed, self.ahead) = match Self::cost_and_depth(new) {
+            Some((cost, depth)) => (turns.min(depth) * cost, owed * cost, ahead * cost),
+            None => (0, 0, 0),
         };
         if let Some(Pace::Batch { interval_ms, .. }) = new {
             self.next_batch_at = self.counts.clock_ms + interval_ms;

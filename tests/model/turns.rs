@@ -35,6 +35,7 @@ impl Model {
         {
             self.note("forgiven by rate", u64::from(self.owed > 0));
             (self.credit, self.owed) = (self.full(rate.per_ms, burst), 0);
+            self.ahead = self.late_turns() * rate.per_ms;
         }
     }
 

@@ -20,14 +20,14 @@ fn fill(gateway: &Gateway, room: &str, count: usize) -> String {
 #[test]
 fn a_crowd_before_one_room_slows_the_pages_of_another() {
     let origin = Origin::start();
-    // One inside and nobody released; the set rate says that the twentieth has twenty seconds to go.
-    let room = |name: &str| format!("paths = [\"/{name}/*\"]\nrate = \"1/s\"\nmax_active = 1");
+    // Nobody is released; a rate that nobody has set counts as one a second, and the twentieth has twenty seconds to go.
+    let room = |name: &str| format!("paths = [\"/{name}/*\"]\nrate = \"0\"");
     let config = Config::new(&[origin.address().to_string()])
         .room("one", &room("one"))
         .room("two", &room("two"))
         .tables("[bounds]\npolls_per_second = 4");
     let gateway = Gateway::start(config);
-    let last = fill(&gateway, "one", 21);
+    let last = fill(&gateway, "one", 20);
     let target = format!("/.anteroom/v1/queue/status?queue_id={last}");
     let pause = || {
         let status = gateway.connect().ask(&Request::get(&target)).json();
@@ -37,7 +37,7 @@ fn a_crowd_before_one_room_slows_the_pages_of_another() {
     // Thirteen of twenty are not near their turn, and have half of four polls a second.
     let alone = eventually("all are counted", || Some(pause()).filter(|pause| *pause >= 5));
     assert!((5..=8).contains(&alone), "{alone}");
-    fill(&gateway, "two", 21);
+    fill(&gateway, "two", 20);
     let together = eventually("both are counted", || Some(pause()).filter(|pause| *pause >= 11));
     assert!((11..=15).contains(&together), "{together}");
 }
