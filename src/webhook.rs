@@ -139,7 +139,9 @@ fn body(entrance: &Entrance, letter: &Letter) -> Option<Value> {
     let said: Value = serde_json::from_str(&letter.text).ok()?;
     let number = |name: &str| said[name].as_u64();
     let reference = |epoch: u64, number: u64| entrance.keys.reference(epoch, number);
-    let mut body = if let Some(entered) = number("entered") {
+    // A letter is the line's: since a draw it has other numbers than the tickets.
+    let drawn = entrance.room.view().drawn().clone();
+    let mut body = if let Some(entered) = number("entered").map(|entered| drawn.ticket(entered)) {
         let epoch = number("epoch")?;
         let terms = Terms {
             admitted_ms: number("admitted_ms")?,
@@ -161,7 +163,7 @@ fn body(entrance: &Entrance, letter: &Letter) -> Option<Value> {
         })
     } else if let Some(called) = said["called"].as_array() {
         let epoch = number("epoch")?;
-        let called = called.iter().filter_map(Value::as_u64);
+        let called = called.iter().filter_map(Value::as_u64).map(|number| drawn.ticket(number));
         let named: Vec<Value> = called
             .map(|number| json!({ "queue_id": reference(epoch, number), "label": entrance.label(number) }))
             .collect();

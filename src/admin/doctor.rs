@@ -164,6 +164,7 @@ pub(super) async fn inside(
     let view = entrance.room.view();
     let epoch = view.counts().epoch;
     let pass = |(number, terms): (u64, crate::line::Terms)| {
+        let number = view.drawn().ticket(number);
         let hash = Sha256::digest(entrance.keys.nonce(epoch, number).as_bytes());
         Pass {
             named: Named::of(entrance, epoch, number),

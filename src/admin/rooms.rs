@@ -16,6 +16,7 @@ use super::number::Figure;
 use super::refusal::Refusal;
 use super::{Admin, parts};
 use crate::clock;
+use crate::gateway::api;
 use crate::gateway::entrance::Entrance;
 use crate::line::{self, Counts, Mode, Pace, Settings, View};
 use crate::stats::expired;
@@ -35,6 +36,13 @@ pub(super) struct Room {
     mode: &'static str,
     /// Whether releases by rate are paused.
     paused: bool,
+    /// What its schedule says: open, prequeue or closed. Always open without one, and in every mode but auto.
+    #[schema(examples("open", "prequeue", "closed"))]
+    phase: &'static str,
+    /// When it opens next, by its schedule.
+    opens_at: Option<String>,
+    /// When it closes, by its schedule.
+    closes_at: Option<String>,
     /// Waiting and here.
     waiting: u64,
     /// Called, and not inside yet.
@@ -176,12 +184,16 @@ impl Room {
         let settings = view.settings();
         let lately = entrance.stats.lately(&counts);
         let (tenant, id) = parts(room.name());
+        let (phase, opens, closes_ms) = api::phase(&view, room.now_ms());
         Room {
             id: id.to_owned(),
             event_id: room.name().to_owned(),
             tenant_id: tenant.to_owned(),
             mode: settings.map_or("auto", |settings| mode(settings.mode)),
             paused: counts.paused,
+            phase,
+            opens_at: opens.map(|(opens_ms, _)| clock::moment(opens_ms)),
+            closes_at: closes_ms.map(clock::moment),
             waiting: counts.waiting,
             admitted: counts.admitted,
             active: counts.inside,

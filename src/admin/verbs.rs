@@ -294,7 +294,8 @@ pub(super) async fn release_by_hand(
         _ => (0, Vec::new()),
     };
     let view = entrance.room.view();
-    let named = |number: &Number| Named::of(entrance, view.counts().epoch, *number);
+    let named =
+        |number: &Number| Named::of(entrance, view.counts().epoch, view.drawn().ticket(*number));
     Ok(Released {
         event_id: entrance.room.name().to_owned(),
         released,

@@ -23,7 +23,7 @@ pub(super) fn hex(bytes: &Seed) -> String {
 }
 
 /// The word for a phase, when it opens and whether there is a draw then, and when it closes.
-pub(super) fn phase(view: &View, now_ms: u64) -> (&'static str, Option<(u64, bool)>, Option<u64>) {
+pub fn phase(view: &View, now_ms: u64) -> (&'static str, Option<(u64, bool)>, Option<u64>) {
     match view.phase(now_ms) {
         Phase::Open { closes_ms } => ("open", None, closes_ms),
         Phase::Prequeue(next) => ("prequeue", Some((next.opens_ms, next.draw)), None),
