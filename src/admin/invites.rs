@@ -213,7 +213,7 @@ pub(super) struct Revoked {
     request_body = Option<super::verbs::Nothing>,
     params(
         ("id" = String, Path, description = "Without its tenant"),
-        ("invite" = String, Path, description = "Its id: 32 hex digits")
+        ("invite" = String, Path, description = "Its id: 32 hex digits", pattern = "^[0-9a-f]{32}$")
     ),
     responses((status = 200, body = Revoked), (status = 400, body = ErrorBody), (status = 503, body = ErrorBody))
 )]

@@ -23,7 +23,9 @@ struct Family {
 #[test]
 fn prometheus_own_parser_reads_every_figure_under_load() {
     let origin = Origin::start();
-    let gateway = Gateway::before(&origin).room("sale", "rate = \"50/s\"\nmax_active = 20").start();
+    let gateway = Gateway::before(&origin)
+        .room("sale", "rate = \"50/s\"\nmax_active = 20\nadaptive = {}")
+        .start();
     let over = AtomicBool::new(false);
     let told = thread::scope(|scope| {
         for _ in 0..4 {

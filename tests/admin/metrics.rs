@@ -139,7 +139,9 @@ fn whoever_enters_and_never_comes_back_is_a_ghost() {
 #[test]
 fn every_figure_of_the_table_is_there_and_no_visitor_makes_another() {
     let origin = Origin::start();
-    let gateway = Gateway::before(&origin).room("sale", "rate = \"5/s\"\nmax_active = 9").start();
+    let gateway = Gateway::before(&origin)
+        .room("sale", "rate = \"5/s\"\nmax_active = 9\nadaptive = {}")
+        .start();
     let tickets = join(&gateway, "sale", 1);
     poll(&gateway, &tickets[0]);
     let before = scrape(&gateway);

@@ -299,7 +299,7 @@ fn every_command_in_the_pages_exists() {
             let words: Vec<&str> = command.split_whitespace().skip(1).collect();
             let verbs =
                 words.iter().take_while(|word| word.bytes().all(|byte| byte.is_ascii_lowercase()));
-            let depth = if words.first() == Some(&"room") { 2 } else { 1 };
+            let depth = if matches!(words.first(), Some(&("room" | "draw"))) { 2 } else { 1 };
             let verbs: Vec<&&str> = verbs.take(depth).collect();
             let mut help = Command::new(env!("CARGO_BIN_EXE_anteroom"));
             help.args(verbs.iter().map(|verb| **verb)).arg("--help");
