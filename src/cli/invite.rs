@@ -16,7 +16,7 @@ use crate::units;
 /// Make a signed invite: whoever opens the link joins with its class
 #[derive(Args)]
 #[command(
-    after_help = "The keys are the configuration's; a store that made its own key makes invites over the operators' port.\nOptions may also be given as ANTEROOM_CONFIG."
+    after_help = "The keys are the configuration's. Where a store made its own, use the operators' port.\nOptions may also be given as ANTEROOM_CONFIG."
 )]
 pub(super) struct Make {
     /// The room, as the configuration calls it

@@ -459,7 +459,12 @@ impl Entrance {
         };
         let eta = match position {
             Some(_) if view.is_paused() => None,
-            Some(position) => Some(Duration::from_secs(view.eta(position).seconds)),
+            Some(position) => {
+                // Where only seats are short, one may be free at any moment: no estimate keeps the page from asking.
+                let seats_only = view.settings().is_some_and(|settings| settings.pace.is_none());
+                let soon = if seats_only { position } else { u64::MAX };
+                Some(Duration::from_secs(view.eta(position).seconds.min(soon)))
+            }
             None => Some(Duration::ZERO),
         };
         crowd.pause(eta, chance(number, now_ms))

@@ -94,7 +94,8 @@ fn ticket() -> String {
 fn help_fits_a_screen_and_wrong_usage_ends_with_64() {
     let (code, out, err) = run(&mut anteroom(&[]));
     assert_eq!((code, out.as_str()), (64, ""));
-    let commands = ["demo", "serve", "check", "keygen", "verify", "room", "simulate"];
+    let commands =
+        ["demo", "serve", "check", "keygen", "verify", "room", "invite", "draw", "simulate"];
     for command in commands {
         assert!(err.contains(&format!("  {command} ")), "{command}: {err}");
     }
