@@ -182,6 +182,8 @@ impl Model {
                     *claimed = Claimed::Over(reason);
                     self.note("revoked while claiming", 1);
                 }
+                // By an operator's word, in this very exchange.
+                Standing::Completed => *claimed = self.over(*number),
                 _ => {}
             }
         }
