@@ -254,7 +254,7 @@ end
 function draw.told()
   local text = number.text
   local head = { text(line.draws_serial), text(line.draw_version), text(line.prequeue_opens_ms),
-    text(line.prequeue_after), line.commitment or '- - -' }
+    text(line.prequeue_after), (line.commitment or '') ~= '' and line.commitment or '- - -' }
   local draws = text_of(load())
   return table.concat(head, ' ') .. (draws ~= '' and '\n' .. draws or '')
 end
