@@ -4,7 +4,7 @@ use super::generate::Size;
 use super::mirror::Redis;
 use super::scenarios;
 use super::subject::Subject;
-use super::{HUGE, LOSSES, MEDIUM, SMALL, TINY, judge};
+use super::{HUGE, MEDIUM, SMALL, TINY, judge};
 
 fn mirrored() -> Subject {
     Subject::mirrored(&Redis::start())
@@ -39,5 +39,7 @@ fn hundreds_at_the_head() {
 #[test]
 fn rooms_that_lose_their_memory() {
     let (name, size) = ("redis::rooms_that_lose_their_memory", Size::Small);
-    judge(name, mirrored(), (size, true), (60, 100), &LOSSES[1..]);
+    // So few runs reach the rest too seldom; those without Redis must.
+    let rules = ["losses", "settled", "a report was merged"];
+    judge(name, mirrored(), (size, true), (60, 100), &rules);
 }
