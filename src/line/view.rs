@@ -27,7 +27,7 @@ use super::state::Line;
 use course::Course;
 pub use drawn::Drawn;
 use sights::Sights;
-use turns::Turn;
+use turns::{Index, Turn};
 
 pub(super) mod course;
 mod sights;
@@ -184,6 +184,8 @@ struct Head {
     lists: ExpressUpdate,
     /// Number, spot and standing, by number.
     members: Vec<(Number, Spot, Standing)>,
+    /// Where class visitors stand.
+    index: Index,
 }
 
 /// Where somebody of the head stands.
@@ -266,7 +268,8 @@ impl Head {
         let members = waiting.chain(strayed).chain(classes).chain(away).chain(called);
         let mut members: Vec<_> = members.collect();
         members.sort_unstable_by_key(|(number, ..)| *number);
-        Head { lists, members }
+        let index = Index::of(&lists.classes);
+        Head { lists, members, index }
     }
 
     /// Spot and standing of a number, if it is of the head.
