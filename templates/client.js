@@ -309,7 +309,8 @@ function runPage(body) {
 
   const show = (state, ...more) => {
     const before = body.dataset.anteroomState.split(' ')[0];
-    body.dataset.anteroomState = [state, ...more, first.has('unsent') ? 'unsent' : ''].join(' ').trim();
+    const kept = ['unsent', 'draw'].filter(word => first.has(word));
+    body.dataset.anteroomState = [state, ...more, ...kept].filter(Boolean).join(' ');
     if (state !== before) has(state)?.querySelector('h1')?.focus();
   };
 
@@ -408,8 +409,10 @@ function runPage(body) {
   const run = () => {
     if (first.has('admitted')) return admitted(Number(body.dataset.anteroomWindow), poll);
     if (!first.has('waiting')) {
-      // A page that only waits to be loaded again.
-      return poll && countdown(first.has('provisional') ? poll : spread(poll), left => { again(left); if (!left && navigator.onLine !== false) go(); });
+      // A page that only waits to be loaded again; a closed one may know when it opens.
+      const opens = Date.now() + body.dataset.anteroomOpens * 1000;
+      const clock = () => opens && write('opens', fill(words.opens, formatClock(Math.max(0, Math.ceil((opens - Date.now()) / 1000)))));
+      return poll && countdown(first.has('provisional') ? poll : spread(poll), left => { clock(); again(left); if (!left && navigator.onLine !== false) go(); });
     }
     if (first.has('fresh') && navigator.cookieEnabled === false) return expired({ error: { code: 'missing_ticket' } });
     updated();

@@ -101,6 +101,7 @@ impl Node {
             visitor: self.keys.visitor(self.epoch, num).into(),
             device_id: None,
             user_id: None,
+            user_proven: false,
         };
         let token = self.keys.sign_ticket(&ticket).expect("within limits");
         format!("{}={token}", self.jar.name(secure))
@@ -112,6 +113,7 @@ impl Node {
         let pass = Pass {
             device_id: None,
             user_id: None,
+            user_proven: false,
             class: "general".into(),
             slot: None,
             num: nth + 1,

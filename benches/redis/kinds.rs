@@ -3,6 +3,7 @@
 //! Each scene brings a long line into a state and then sends what is dearest in it, as often as the extent says; the longest
 //! of each kind counts, in Redis' own microseconds. Full batches are full by the crate's own bounds, and [`longest`] has a line that is.
 
+mod draw;
 mod longest;
 mod loss;
 mod people;
@@ -46,6 +47,7 @@ pub fn measure(extent: &Extent, figures: &mut Figures) {
         time::everything(waiting, rounds),
         loss::losses(waiting, rounds),
         loss::resets(waiting, rounds),
+        draw::draws(waiting, rounds),
         longest::longest(extent.places, rounds),
     ];
     let mut all = Vec::new();

@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
 
+use super::Admin;
 use super::access::{Act, Look};
 use super::input::{self, InRoom, Told};
 use super::orders::order;
 use super::refusal::{ErrorBody, Refusal};
-use super::{Admin, log};
 use crate::clock;
 use crate::gateway::arrival::nonce;
 use crate::gateway::entrance::Entrance;
@@ -112,7 +112,7 @@ pub(super) async fn make(
     let invites = (0..count).map(made).collect::<Result<Vec<_>, Refusal>>()?;
     let words =
         json!({ "class": wanted.class, "uses": uses, "count": count, "expires_seconds": seconds });
-    log::acted(room.caller(), Some(entrance.room.name()), "invite", &words);
+    order(room.caller(), &entrance.room, Command::Set(Vec::new()), "invite", words).await?;
     Ok(Json(Made { invites }))
 }
 

@@ -174,14 +174,14 @@ impl Verdict {
             ("joined", time(ticket.joined_at)),
             ("visitor", shown(&ticket.visitor)),
         ];
-        self.ids(ticket.device_id.as_deref(), ticket.user_id.as_deref());
+        self.ids(ticket.device_id.as_deref(), ticket.user_id.as_deref(), ticket.user_proven);
     }
 
     fn provisional(&mut self, provisional: &Provisional<'_>, now: Duration) {
         let arrived_at = provisional.arrived_ms / 1_000;
         self.remark = format!(", {} old", span(now.as_secs().saturating_sub(arrived_at)));
         self.facts = vec![("arrived", time(arrived_at))];
-        self.ids(provisional.device_id.as_deref(), provisional.user_id.as_deref());
+        self.ids(provisional.device_id.as_deref(), provisional.user_id.as_deref(), false);
     }
 
     fn invite(&mut self, invite: &Invite<'_>, now: Duration) {
@@ -199,7 +199,7 @@ impl Verdict {
             ("uses", uses),
             ("expires", time(invite.expires_at)),
         ];
-        self.ids(None, invite.user_id.as_deref());
+        self.ids(None, invite.user_id.as_deref(), true);
     }
 
     fn pass(&mut self, pass: &Pass<'_>, now: Duration) {
@@ -221,12 +221,13 @@ impl Verdict {
         ];
         self.facts.extend(pass.slot.as_deref().map(|slot| ("slot", shown(slot))));
         self.facts.extend(pass.bind.as_deref().map(|bind| ("bound by", shown(bind))));
-        self.ids(pass.device_id.as_deref(), pass.user_id.as_deref());
+        self.ids(pass.device_id.as_deref(), pass.user_id.as_deref(), pass.user_proven);
     }
 
-    fn ids(&mut self, device: Option<&str>, user: Option<&str>) {
+    fn ids(&mut self, device: Option<&str>, user: Option<&str>, proven: bool) {
         self.facts.extend(device.map(|id| ("device", shown(id))));
-        self.facts.extend(user.map(|id| ("user", shown(id))));
+        let by = if proven { ", by an invite" } else { "" };
+        self.facts.extend(user.map(|id| ("user", shown(id) + by)));
     }
 }
 

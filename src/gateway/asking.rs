@@ -141,17 +141,17 @@ impl Asking {
                 }
             },
         };
+        let plain = Identity { class: String::new(), ..identity.clone() };
         if let Some(proven) = &self.proven {
             keyed = Some(proven.told(keyed));
-            identity.class.clone_from(&proven.class);
-            identity.user_id = proven.user_id.clone().or(identity.user_id);
+            identity = identity.proven(proven);
         }
         let tag = entrance.tag(&entrance.bound(identity.clone(), self.agent.as_deref()));
         match entrance.room.join_as(keyed, tag).await {
             Ok(Joined::Given { epoch, first, joined_ms, terms, class, .. }) => {
                 let proof = Proof { epoch, number: first };
                 if !is_granted(class) {
-                    identity.class.clear();
+                    identity = plain;
                     chronicle::not_classed(entrance, proof, class);
                 }
                 if let Some((before, before_ms)) = self.instead_of {

@@ -17,6 +17,7 @@ use super::chronicle::{self, Quiet};
 use super::cookie::Jar;
 use super::decide::Carried;
 use super::head::{Client, Head};
+use super::invite::Proven;
 use super::pace::{Crowd, chance};
 use super::rollout::OUTSIDE;
 use super::settings::{self, Bind, Cookies, Loss};
@@ -78,9 +79,12 @@ pub struct Identity {
     /// The device, as an app named it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device_id: Option<String>,
-    /// The user, as an app named them.
+    /// The user, as an app or an invite named them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user_id: Option<String>,
+    /// It was an invite.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub user_proven: bool,
     /// The class by name; empty: nobody's in particular.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub class: String,
@@ -99,6 +103,7 @@ impl Identity {
         Identity {
             device_id: self.device_id.filter(fits),
             user_id: self.user_id.filter(fits),
+            user_proven: self.user_proven,
             class: if self.class.len() <= MAX_NAME { self.class } else { String::new() },
             bind: self.bind.filter(|bind| bind.len() <= MAX_NAME),
         }
@@ -107,6 +112,15 @@ impl Identity {
     /// Device and user.
     pub fn names(&self) -> (Option<&str>, Option<&str>) {
         (self.device_id.as_deref(), self.user_id.as_deref())
+    }
+
+    /// With what they proved: a class, and perhaps a user.
+    pub fn proven(mut self, proven: &Proven) -> Identity {
+        self.class.clone_from(&proven.class);
+        if let Some(user) = &proven.user_id {
+            (self.user_id, self.user_proven) = (Some(user.clone()), true);
+        }
+        self
     }
 
     /// The class, by its name.
@@ -157,10 +171,11 @@ impl Held<'_> {
         let owned = |text: &Option<Cow<'_, str>>| text.as_deref().map(str::to_owned);
         match self {
             Held::Nothing => Identity::default(),
-            Held::Ticket(Ticket { device_id, user_id, class, .. })
-            | Held::Pass(Pass { device_id, user_id, class, .. }) => Identity {
+            Held::Ticket(Ticket { device_id, user_id, user_proven, class, .. })
+            | Held::Pass(Pass { device_id, user_id, user_proven, class, .. }) => Identity {
                 device_id: owned(device_id),
                 user_id: owned(user_id),
+                user_proven: *user_proven,
                 class: if class == GENERAL { String::new() } else { class.clone().into_owned() },
                 bind: match self {
                     Held::Pass(pass) => owned(&pass.bind),
@@ -393,6 +408,7 @@ impl Entrance {
             visitor: self.keys.visitor(proof.epoch, proof.number).into(),
             device_id: identity.device_id.as_deref().map(Cow::Borrowed),
             user_id: identity.user_id.as_deref().map(Cow::Borrowed),
+            user_proven: identity.user_proven,
         };
         self.keys.sign_ticket(&ticket).expect("ids are checked where they come in")
     }
@@ -403,6 +419,7 @@ impl Entrance {
         let pass = Pass {
             device_id: identity.device_id.as_deref().map(Cow::Borrowed),
             user_id: identity.user_id.as_deref().map(Cow::Borrowed),
+            user_proven: identity.user_proven,
             class: identity.class_name().into(),
             slot: slot.map(Cow::Owned),
             num: proof.number,

@@ -314,7 +314,13 @@ impl Forward {
         put(&CLASS, Value::Text(identity.class_name().as_bytes()));
         put(&EXPIRES, Value::Number(admission.expires_at));
         put(&PASS, Value::Text(admission.token.as_bytes()));
-        for (name, value) in [(&SLOT, slot), (&USER, user), (&CLAIMED_USER, &identity.user_id)] {
+        // Whoever proxies knows who asks now; an invite, for whom it was made.
+        let (proven, claimed) = match identity.user_proven {
+            true => (&identity.user_id, &None),
+            false => (&None, &identity.user_id),
+        };
+        let user = if user.is_some() { user } else { proven };
+        for (name, value) in [(&SLOT, slot), (&USER, user), (&CLAIMED_USER, claimed)] {
             if let Some(value) = value {
                 put(name, Value::Text(value.as_bytes()));
             }

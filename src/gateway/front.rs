@@ -94,7 +94,14 @@ impl Live {
     /// What of ours is not the API.
     fn own(&self, head: &impl Head, client: Client, path: &str) -> Verdict {
         match (head.method(), path) {
-            ("GET" | "HEAD", "/.anteroom/client.js") => Verdict::Answer(script(head)),
+            ("GET" | "HEAD", "/.anteroom/client.js") => {
+                Verdict::Answer(script(head, page::client()))
+            }
+            ("GET" | "HEAD", "/.anteroom/draw.js") => Verdict::Answer(script(head, page::draw())),
+            ("GET" | "HEAD", "/.anteroom/draw") => {
+                let page = api::draw_page(self, head, &client);
+                Verdict::Answer(page.unwrap_or_else(|refusal| refusal))
+            }
             ("GET" | "HEAD", "/.anteroom/roster.js") => Verdict::Answer(roster_script()),
             ("GET" | "HEAD", "/.anteroom/continue") => {
                 let to = api::parameter(head.query().unwrap_or_default(), "to").and_then(local);
@@ -164,9 +171,8 @@ pub(super) fn local(to: String) -> Option<String> {
     (plain && to.starts_with('/') && !to.starts_with("//") && !is_ours(&to)).then_some(to)
 }
 
-/// The client script: the same for everybody, and for good under its version.
-fn script(head: &impl Head) -> Response {
-    let script = page::client();
+/// A script: the same for everybody, and for good under its version.
+fn script(head: &impl Head, script: &'static page::Script) -> Response {
     let version = head.query().and_then(|query| query.strip_prefix("v="));
     let lifetime = match version == Some(script.version) {
         true => "public, max-age=31536000, immutable",

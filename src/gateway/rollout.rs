@@ -72,6 +72,7 @@ impl Entrance {
         let pass = Pass {
             device_id: identity.device_id.as_deref().map(Cow::Borrowed),
             user_id: identity.user_id.as_deref().map(Cow::Borrowed),
+            user_proven: identity.user_proven,
             class: identity.class_name().into(),
             slot: None,
             num: lot,

@@ -157,6 +157,7 @@ impl Entrance {
             last_known,
             waited_seconds: now_ms.saturating_sub(joined_ms) / 1_000,
             next_poll_seconds: pause,
+            draw: has_draw(view, now_ms),
             return_to: &reader.to,
             roster: roster.as_ref(),
         };
@@ -231,9 +232,13 @@ impl Entrance {
                 (queued, "gone", "Your turn is over.", Page::Over { reason, to }, None)
             }
             Notice::Closed => {
-                let seconds = api::closed_seconds(&self.room.view(), self.room.now_ms());
-                let retry = seconds.unwrap_or(6 * SOON);
-                (queued, "queue_disabled", "Closed.", Page::Closed { to }, Some(retry))
+                let (view, now_ms) = (self.room.view(), self.room.now_ms());
+                let again_seconds = api::closed_seconds(&view, now_ms);
+                let left = |(opens_ms, _): (u64, bool)| wait(opens_ms.saturating_sub(now_ms));
+                let opens_seconds = api::phase(&view, now_ms).1.map(left);
+                let retry = again_seconds.unwrap_or(6 * SOON);
+                let page = Page::Closed { again_seconds, opens_seconds, to };
+                (queued, "queue_disabled", "Closed.", page, Some(retry))
             }
             Notice::Full => {
                 (queued, "queue_full", "The line is full.", Page::Full { to }, Some(6 * SOON))
@@ -282,6 +287,13 @@ impl Entrance {
         };
         answer.retry_after(retry.unwrap_or(SOON)).about(outcome)
     }
+}
+
+/// Whether there is a draw to check: one to come, or one that was made.
+fn has_draw(view: &View, now_ms: u64) -> bool {
+    let told = view.drawn().told();
+    let announced = matches!(view.phase(now_ms), Phase::Prequeue(next) if next.draw);
+    announced || told.commitment.is_some() || !told.made.is_empty()
 }
 
 /// A page, compressed if that is read.

@@ -96,6 +96,8 @@ pub(super) struct Values<'a> {
     /// When the page asks, or loads, again.
     seconds: u64,
     window_seconds: Option<u64>,
+    /// Until a closed room opens.
+    opens_seconds: Option<u64>,
     reason: Reason,
     fresh: bool,
     unsent: bool,
@@ -126,6 +128,7 @@ impl<'a> Values<'a> {
             to: "/",
             seconds: 0,
             window_seconds: None,
+            opens_seconds: None,
             reason: Reason::Passed,
             fresh: false,
             unsent: false,
@@ -159,13 +162,18 @@ impl<'a> Values<'a> {
             Page::Arrived { retry_seconds, to } => {
                 Values { state: State::Provisional, ..again(to, retry_seconds.max(1)) }
             }
-            Page::Closed { to } => again(to, CLOSED_SECONDS),
+            // Often enough to notice an opening that nobody planned, and never long after one that was.
+            Page::Closed { again_seconds, opens_seconds, to } => {
+                let seconds = again_seconds.unwrap_or(CLOSED_SECONDS).clamp(1, CLOSED_SECONDS);
+                Values { opens_seconds, ..again(to, seconds) }
+            }
             Page::Full { to } => again(to, FULL_SECONDS),
             Page::OriginDown { to } | Page::OriginSlow { to } => again(to, ORIGIN_SECONDS),
             Page::Frame { to }
             | Page::CookiesOff { to }
             | Page::NotSent { to }
             | Page::Name { to, .. } => again(to, 0),
+            Page::Draw => none,
         }
     }
 
@@ -234,20 +242,24 @@ impl<'a> Values<'a> {
             State::Error => b"error",
         });
         let paused = self.place.is_some_and(|place| place.paused);
+        let draw = self.place.is_some_and(|place| place.draw);
         let last_known = self.place.is_some_and(|place| place.last_known);
         for (on, word) in [
             (paused, " paused"),
             (last_known, " reconnecting"),
             (self.fresh, " fresh"),
             (self.unsent, " unsent"),
+            (draw, " draw"),
         ] {
             if on {
                 out.extend_from_slice(word.as_bytes());
             }
         }
         out.push(b'"');
-        let window = self.window_seconds.unwrap_or(0);
-        for (name, seconds) in [("poll", self.seconds), ("window", window)] {
+        let (window, opens) = (self.window_seconds, self.opens_seconds);
+        for (name, seconds) in [("poll", Some(self.seconds)), ("window", window), ("opens", opens)]
+        {
+            let seconds = seconds.unwrap_or(0);
             if seconds > 0 {
                 out.extend_from_slice(b" data-anteroom-");
                 out.extend_from_slice(name.as_bytes());

@@ -29,7 +29,7 @@ use std::sync::OnceLock;
 
 pub use self::language::Language;
 pub use self::look::Look;
-pub use self::script::{Script, client};
+pub use self::script::{Script, client, draw};
 pub(crate) use number::shown;
 
 use self::document::Document;
@@ -69,6 +69,10 @@ pub enum Page<'a> {
     },
     /// The room is closed.
     Closed {
+        /// When numbers are given again, if the schedule says.
+        again_seconds: Option<u64>,
+        /// And when it opens.
+        opens_seconds: Option<u64>,
         /// The address.
         to: &'a str,
     },
@@ -130,6 +134,8 @@ pub enum Page<'a> {
         /// The address.
         to: &'a str,
     },
+    /// What was promised about a draw and what came of it; its script checks it.
+    Draw,
 }
 
 /// Why a name is not taken.
@@ -193,6 +199,8 @@ pub struct Place<'a> {
     pub waited_seconds: u64,
     /// When the page is to ask again.
     pub next_poll_seconds: u64,
+    /// There is a draw to come, or there was one.
+    pub draw: bool,
     /// Path and query of the request, as it came.
     pub return_to: &'a str,
     /// Who else is there, where visitors have names.

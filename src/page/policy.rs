@@ -9,13 +9,15 @@ use sha2::{Digest as _, Sha256};
 
 use super::look::Look;
 use super::own::Own;
-use super::template::{Kind, Room, WATCHDOG, visibility};
+use super::template::{Kind, Room, WATCHDOG, draw_style, visibility};
 
 #[derive(Debug)]
 pub(super) struct Policies {
     ours: String,
     /// The page that is shown inside another one, and says so.
     framed: String,
+    /// The page with a sheet of its own.
+    draw: String,
     own: Option<String>,
 }
 
@@ -27,8 +29,9 @@ impl Policies {
             _ => "data:",
         };
         let style = hash(&room.style);
+        let more = format!("{style} {}", hash(&draw_style()));
         let watchdog = hash(WATCHDOG);
-        let ours = |ancestors: &str| {
+        let ours = |style: &str, ancestors: &str| {
             policy(
                 &format!("style-src {style}; script-src 'self' {watchdog}; img-src {images}"),
                 ancestors,
@@ -44,13 +47,15 @@ impl Policies {
             );
             policy(&sources, ancestors)
         });
-        Policies { ours: ours(ancestors), framed: ours("*"), own }
+        let draw = ours(&more, ancestors);
+        Policies { ours: ours(&style, ancestors), framed: ours(&style, "*"), draw, own }
     }
 
     pub(super) fn of(&self, kind: Kind) -> &str {
         match (kind, &self.own) {
             (Kind::Place, Some(own)) => own,
             (Kind::Frame, _) => &self.framed,
+            (Kind::Draw, _) => &self.draw,
             _ => &self.ours,
         }
     }

@@ -27,10 +27,11 @@ pub(super) enum Kind {
     Name,
     NameTaken,
     NameUnfit,
+    Draw,
 }
 
 impl Kind {
-    pub(super) const COUNT: usize = Kind::NameUnfit as usize + 1;
+    pub(super) const COUNT: usize = Kind::Draw as usize + 1;
 
     pub(super) fn of(page: &Page<'_>) -> Kind {
         match page {
@@ -49,6 +50,7 @@ impl Kind {
             Page::Name { problem: None, .. } => Kind::Name,
             Page::Name { problem: Some(Unnamed::Taken), .. } => Kind::NameTaken,
             Page::Name { problem: Some(Unnamed::Unfit), .. } => Kind::NameUnfit,
+            Page::Draw => Kind::Draw,
         }
     }
 }
@@ -80,7 +82,7 @@ const LIGHT: colour::Colour = [255; 3];
 const DARK: colour::Colour = [0x17, 0x1a, 0x21];
 
 /// The words of `data-anteroom-state`: each shows what is marked with it.
-pub(super) const STATES: [&str; 9] = [
+pub(super) const STATES: [&str; 10] = [
     "joining",
     "waiting",
     "admitted",
@@ -90,6 +92,7 @@ pub(super) const STATES: [&str; 9] = [
     "unsent",
     "reconnecting",
     "live",
+    "draw",
 ];
 
 impl Room {
@@ -117,6 +120,11 @@ impl Room {
     pub(super) fn script(&self) -> String {
         format!("/.anteroom/client.js?v={}", script::client().version)
     }
+
+    /// Where its draw can be checked.
+    fn draw(&self) -> String {
+        format!("/.anteroom/draw?event_id={}", self.name)
+    }
 }
 
 fn style(accent: colour::Colour, roster: bool) -> String {
@@ -133,6 +141,11 @@ fn style(accent: colour::Colour, roster: bool) -> String {
         ":root{{{light}}}@media(prefers-color-scheme:dark){{:root{{{dark}}}}}{}{sheet}",
         visibility()
     )
+}
+
+/// What the page of the draw has beside it.
+pub(super) fn draw_style() -> String {
+    squeezed(include_str!("../../templates/draw.css"))
 }
 
 /// What is marked with a state is there only in that state.
@@ -167,9 +180,12 @@ pub(super) fn render(kind: Kind, room: &Room, language: Language) -> String {
     let again = |notice| SiblingPage { again: true, ..quiet(notice) };
     let leading = |notice, link| SiblingPage { link, ..quiet(notice) };
     let rendered = match kind {
-        Kind::Place => PlacePage { frame: &frame, again: true, words: json(&w.json()) }.render(),
+        Kind::Place => {
+            let draw = room.draw();
+            PlacePage { frame: &frame, again: true, draw, words: json(&w.json()) }.render()
+        }
         Kind::Over => OverPage { frame: &frame, again: false }.render(),
-        Kind::Closed => again(w.closed).render(),
+        Kind::Closed => SiblingPage { opens: true, ..again(w.closed) }.render(),
         Kind::Full => again(w.full).render(),
         Kind::Busy => SiblingPage { busy: true, ..again(w.busy) }.render(),
         Kind::Lost => again(w.lost).render(),
@@ -182,6 +198,10 @@ pub(super) fn render(kind: Kind, room: &Room, language: Language) -> String {
         Kind::Name => NamePage { frame: &frame, again: false, problem: "" }.render(),
         Kind::NameTaken => NamePage { frame: &frame, again: false, problem: w.name_taken }.render(),
         Kind::NameUnfit => NamePage { frame: &frame, again: false, problem: w.name_unfit }.render(),
+        Kind::Draw => {
+            let script = format!("/.anteroom/draw.js?v={}", script::draw().version);
+            DrawPage { frame: &frame, again: false, style: draw_style(), script }.render()
+        }
     };
     let text = rendered.expect("templates write into memory only");
     text.lines().map(str::trim_start).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
@@ -204,7 +224,18 @@ struct Frame<'a> {
 struct PlacePage<'a> {
     frame: &'a Frame<'a>,
     again: bool,
+    /// Where the draw can be checked.
+    draw: String,
     words: String,
+}
+
+#[derive(Template)]
+#[template(path = "draw.html")]
+struct DrawPage<'a> {
+    frame: &'a Frame<'a>,
+    again: bool,
+    style: String,
+    script: String,
 }
 
 #[derive(Template)]
@@ -231,6 +262,8 @@ struct SiblingPage<'a> {
     text: &'static str,
     /// Loads again by itself.
     again: bool,
+    /// Counts down to an opening, if there is one.
+    opens: bool,
     /// Something is under way.
     busy: bool,
     /// What the button says.
@@ -247,6 +280,7 @@ impl<'a> SiblingPage<'a> {
             title: notice.title,
             text: notice.text,
             again: false,
+            opens: false,
             busy: false,
             link: frame.w.try_now,
             top: false,

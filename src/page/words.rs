@@ -139,6 +139,20 @@ pub(super) struct Words {
     pub name_unfit: &'static str,
     /// Above those who are.
     pub inside: &'static str,
+    /// With what is left until a scheduled opening, as "1:02:03".
+    pub opens: &'static str,
+    /// The page of the draw: what it is about, what leads to it, what was published, and what came of checking it.
+    pub draw_title: &'static str,
+    pub draw_text: &'static str,
+    pub draw_link: &'static str,
+    pub draw_promise: &'static str,
+    pub draw_seed: &'static str,
+    pub draw_place: &'static str,
+    pub draw_check: &'static str,
+    pub draw_soon: &'static str,
+    pub draw_good: &'static str,
+    pub draw_other_seed: &'static str,
+    pub draw_other_place: &'static str,
 }
 
 /// A heading and what it means.
@@ -272,6 +286,7 @@ impl Words {
             "m": self.minutes.json(),
             "h": self.hours.json(),
             "again": self.again,
+            "opens": self.opens,
         })
     }
 

@@ -27,6 +27,12 @@ impl<'a> Reader<'a> {
         Some(())
     }
 
+    /// Whether these characters come next. Then they are read.
+    #[inline]
+    pub(super) fn takes(&mut self, literal: &str) -> bool {
+        self.expect(literal).is_some()
+    }
+
     /// A string up to its closing quote; the opening one was part of the literal before.
     #[inline]
     pub(super) fn text(&mut self) -> Option<&'a str> {

@@ -37,8 +37,10 @@ pub struct Ticket<'a> {
     pub visitor: Cow<'a, str>,
     /// The device, as an app named it.
     pub device_id: Option<Cow<'a, str>>,
-    /// The user, as an app or a trusted header named them.
+    /// The user, as an app, a trusted header or an invite named them.
     pub user_id: Option<Cow<'a, str>>,
+    /// The user is whom an invite was made for: not only what an app says.
+    pub user_proven: bool,
 }
 
 /// The right to be inside a room. The room is that of the keys that sign or verify it.
@@ -46,8 +48,10 @@ pub struct Ticket<'a> {
 pub struct Pass<'a> {
     /// The device, as an app named it.
     pub device_id: Option<Cow<'a, str>>,
-    /// The user, as an app or a trusted header named them.
+    /// The user, as an app, a trusted header or an invite named them.
     pub user_id: Option<Cow<'a, str>>,
+    /// The user is whom an invite was made for: not only what an app says.
+    pub user_proven: bool,
     /// The class by name.
     pub class: Cow<'a, str>,
     /// The named seat, in rooms that have them.
@@ -86,6 +90,8 @@ struct TicketClaims<'a> {
     device_id: Option<Text<'a>>,
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
     user_id: Option<Text<'a>>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    user_proven: bool,
 }
 
 /// A pass's claims as they are written.
@@ -97,6 +103,8 @@ struct PassClaims<'a> {
     device_id: Option<Text<'a>>,
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
     user_id: Option<Text<'a>>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    user_proven: bool,
     #[serde(borrow)]
     class: Text<'a>,
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
@@ -129,6 +137,7 @@ impl<'a> Ticket<'a> {
             visitor: lend(&self.visitor),
             device_id: self.device_id.as_deref().map(lend),
             user_id: self.user_id.as_deref().map(lend),
+            user_proven: self.user_proven,
         }))
     }
 
@@ -159,9 +168,10 @@ impl<'a> Ticket<'a> {
         let visitor = reader.text()?.into();
         let device_id = reader.text_after(r#","device_id":""#)?.map(Cow::Borrowed);
         let user_id = reader.text_after(r#","user_id":""#)?.map(Cow::Borrowed);
+        let user_proven = reader.takes(r#","user_proven":true"#);
         reader.expect("}")?;
         reader.end()?;
-        Some(Self { num, epoch, class, joined_at, visitor, device_id, user_id })
+        Some(Self { num, epoch, class, joined_at, visitor, device_id, user_id, user_proven })
     }
 
     #[cold]
@@ -183,6 +193,7 @@ impl<'a> Ticket<'a> {
             visitor: claims.visitor.0,
             device_id: claims.device_id.map(|text| text.0),
             user_id: claims.user_id.map(|text| text.0),
+            user_proven: claims.user_proven,
         })
     }
 }
@@ -208,6 +219,7 @@ impl<'a> Pass<'a> {
             event_id: Text(room.into()),
             device_id: self.device_id.as_deref().map(lend),
             user_id: self.user_id.as_deref().map(lend),
+            user_proven: self.user_proven,
             class: lend(&self.class),
             slot: self.slot.as_deref().map(lend),
             num: self.num,
@@ -234,6 +246,7 @@ impl<'a> Pass<'a> {
         reader.expect(opening)?;
         let device_id = reader.text_after(r#","device_id":""#)?.map(Cow::Borrowed);
         let user_id = reader.text_after(r#","user_id":""#)?.map(Cow::Borrowed);
+        let user_proven = reader.takes(r#","user_proven":true"#);
         reader.expect(r#","class":""#)?;
         let class = reader.text()?.into();
         let slot = reader.text_after(r#","slot":""#)?.map(Cow::Borrowed);
@@ -259,6 +272,7 @@ impl<'a> Pass<'a> {
         Some(Self {
             device_id,
             user_id,
+            user_proven,
             class,
             slot,
             num,
@@ -286,6 +300,7 @@ impl<'a> Pass<'a> {
         Ok(Self {
             device_id: claims.device_id.map(|text| text.0),
             user_id: claims.user_id.map(|text| text.0),
+            user_proven: claims.user_proven,
             class: claims.class.0,
             slot: claims.slot.map(|text| text.0),
             num: claims.num,

@@ -34,6 +34,7 @@
 //! let pass = Pass {
 //!     device_id: None,
 //!     user_id: None,
+//!     user_proven: false,
 //!     class: "general".into(),
 //!     slot: None,
 //!     num: 7,

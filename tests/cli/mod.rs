@@ -1,5 +1,6 @@
 //! The command line as people and scripts meet it: output, exit codes, and secrets that stay secret.
 
+mod inviting;
 mod running;
 
 use std::io::Write as _;
@@ -63,6 +64,7 @@ fn pass_until(keys: &RoomKeys, expires_at: u64) -> String {
     let pass = Pass {
         device_id: Some("d\u{1b}[31m1".into()),
         user_id: None,
+        user_proven: false,
         class: "vip".into(),
         slot: Some("X".into()),
         num: 1234,
@@ -86,6 +88,7 @@ fn ticket() -> String {
         visitor: keys.visitor(3, 1234).into(),
         device_id: None,
         user_id: Some("user-42".into()),
+        user_proven: false,
     };
     keys.sign_ticket(&ticket).expect("within limits")
 }

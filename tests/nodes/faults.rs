@@ -283,9 +283,9 @@ fn the_nodes_clocks_are_wrong() {
             config.environment(&own)
         });
     fleet.watch_seats(&redis);
-    let now_ms = clock::now_ms();
     for (node, (_, off_s)) in fleet.nodes.iter().zip(clocks) {
         let started = &node.events("node.started", 1)[0]["timestamp"];
+        let now_ms = clock::now_ms();
         let started = started.as_str().expect("a timestamp");
         // So much ago at most, by a clock that is off by so much: times compare as their letters do.
         let [earliest, latest] = [-15, 0]

@@ -3,10 +3,12 @@
 //! Three real nodes and a real Redis, thousands of people with cookies before them, and a judge who sees only what people
 //! see ([`history`]), and one who reads in Redis how many seats are taken ([`seats`]). [`faults`] has a test for each thing that can break, and says what visitors saw meanwhile;
 //! [`scenes`] and [`together`] have those that were asked for by name. [`calls`] counts what all that costs Redis, [`starting`] and
-//! [`outgrown`] have one node that meets a Redis not made for it, [`moving`] a line that moves, [`adaptive`] a rate that follows the origin.
+//! [`outgrown`] have one node that meets a Redis not made for it, [`moving`] a line that moves, [`adaptive`] a rate that follows the origin, [`classes`]
+//! visitors with proof.
 
 mod adaptive;
 mod calls;
+mod classes;
 mod crowd;
 mod drawing;
 mod faults;

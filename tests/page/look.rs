@@ -53,7 +53,7 @@ fn an_own_page_is_filled_and_kept_current() {
     let admitted = Page::Admitted { place: &place, window_seconds: None, unsent: false };
     let html = rendered(&pages, &admitted, language("en"));
     assert!(html.contains("Mein Laden") && html.contains("data-anteroom-state=\"admitted\""));
-    let html = rendered(&pages, &Page::Closed { to: "/" }, language("en"));
+    let html = rendered(&pages, &CLOSED, language("en"));
     assert!(!html.contains("Mein Laden"), "siblings are ours");
 }
 
@@ -143,7 +143,7 @@ fn policies_let_nothing_in_from_elsewhere() {
     let look = Look { logo: Some("/logo.svg".into()), framed: true, ..own(OWN) };
     let pages = Pages::new("sale", &look);
     assert!(pages.policy(&waiting).contains("frame-ancestors *"));
-    assert!(pages.policy(&Page::Closed { to: "/" }).contains("img-src 'self' data:"));
+    assert!(pages.policy(&CLOSED).contains("img-src 'self' data:"));
     // The hash of "body { color: navy }", as a browser computes it.
     let hash = "'sha256-Frzt2WJibuHPUzMGtF0jBWpOmnrzYGEgOkokcjrRXeo='";
     assert!(pages.policy(&waiting).contains(hash), "{}", pages.policy(&waiting));

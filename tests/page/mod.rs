@@ -20,12 +20,15 @@ fn place() -> Place<'static> {
         eta: Some(Eta { seconds: 300, low: 240, high: 350 }),
         paused: false,
         last_known: false,
+        draw: false,
         waited_seconds: 200,
         next_poll_seconds: 20,
         return_to: ADDRESS,
         roster: None,
     }
 }
+
+const CLOSED: Page<'static> = Page::Closed { again_seconds: None, opens_seconds: None, to: "/" };
 
 /// One of every page, by name.
 fn every<'a>(place: &'a Place<'a>, to: &'a str) -> Vec<(&'static str, Page<'a>)> {
@@ -43,7 +46,7 @@ fn every<'a>(place: &'a Place<'a>, to: &'a str) -> Vec<(&'static str, Page<'a>)>
         ("revoked", over(Reason::Ended(Ending::Revoked))),
         ("idle", over(Reason::Ended(Ending::Idle))),
         ("capped", over(Reason::Ended(Ending::Capped))),
-        ("closed", Page::Closed { to }),
+        ("closed", Page::Closed { again_seconds: None, opens_seconds: None, to }),
         ("full", Page::Full { to }),
         ("busy", Page::Busy { retry_seconds: 12, to }),
         ("store-lost", Page::StoreLost { retry_seconds: 7, to }),
@@ -53,6 +56,7 @@ fn every<'a>(place: &'a Place<'a>, to: &'a str) -> Vec<(&'static str, Page<'a>)>
         ("frame", Page::Frame { to }),
         ("cookies-off", Page::CookiesOff { to }),
         ("not-sent", Page::NotSent { to }),
+        ("draw", Page::Draw),
     ]
 }
 

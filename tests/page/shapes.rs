@@ -171,7 +171,7 @@ proptest! {
         to in "/?.{0,300}",
         numbers in any::<[u64; 7]>(),
         flags in any::<[bool; 5]>(),
-        which in 0usize..21,
+        which in 0usize..22,
         header in any::<Vec<u8>>(),
     ) {
         let [position, waiting, seconds, low, high, waited_seconds, next_poll_seconds] = numbers;
@@ -183,6 +183,7 @@ proptest! {
             eta: has_eta.then_some(Eta { seconds, low, high }),
             paused,
             last_known,
+            draw: fresh != unsent,
             waited_seconds,
             next_poll_seconds,
             return_to: &to,

@@ -55,6 +55,7 @@ pub fn pass_like(token: &str, keys: &RoomKeys, change: impl FnOnce(&mut Pass<'_>
     let mut pass = Pass {
         device_id: None,
         user_id: None,
+        user_proven: false,
         class: "general".into(),
         slot: None,
         num,
@@ -83,6 +84,7 @@ pub fn ticket_like(token: &str, keys: &RoomKeys, change: impl FnOnce(&mut Ticket
         visitor: keys.visitor(epoch, num).into(),
         device_id: None,
         user_id: None,
+        user_proven: false,
     };
     change(&mut ticket);
     keys.sign_ticket(&ticket).expect("a ticket")

@@ -44,6 +44,7 @@ fn pass() -> Pass<'static> {
     Pass {
         device_id: Some("d1".into()),
         user_id: None,
+        user_proven: false,
         class: "general".into(),
         slot: None,
         num: 7,
@@ -65,6 +66,7 @@ fn ticket() -> Ticket<'static> {
         visitor: sale().visitor(1, 7).into(),
         device_id: Some("d1".into()),
         user_id: None,
+        user_proven: false,
     }
 }
 

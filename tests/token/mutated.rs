@@ -25,6 +25,7 @@ fn any_pass() -> impl Strategy<Value = Pass<'static>> {
         |(device_id, user_id, slot, num, epoch)| Pass {
             device_id,
             user_id,
+            user_proven: num % 2 == 1,
             bind: slot.clone().filter(|bind| bind.len() <= 64),
             slot: slot.filter(|slot| slot.len() <= 64),
             num,
@@ -38,6 +39,7 @@ fn any_ticket() -> impl Strategy<Value = Ticket<'static>> {
     (id(), id(), 0_u64..1 << 53).prop_map(|(device_id, user_id, num)| Ticket {
         device_id,
         user_id,
+        user_proven: num % 2 == 1,
         num,
         ..ticket()
     })

@@ -278,6 +278,7 @@ fn the_longest_fields_fit_even_if_all_are_quotes() {
     let pass = Pass {
         device_id: Some(quotes(128)),
         user_id: Some(quotes(128)),
+        user_proven: true,
         class: quotes(64),
         slot: Some(quotes(64)),
         num: longest,

@@ -1,6 +1,6 @@
 //! `GET draw`: what was promised about a draw, and what came of it, for anybody to check.
 //!
-//! Owns what is told of draws, and of a schedule. Nothing of it is a secret: a seed is here only once the line has it, which is
+//! Owns what is told of draws, and of a schedule, and the page on which people check it. Nothing of it is a secret: a seed is here only once the line has it, which is
 //! after the opening.
 
 use serde_json::{Value, json};
@@ -12,8 +12,11 @@ use crate::clock;
 use crate::gateway::answer::Response;
 use crate::gateway::entrance::Entrance;
 use crate::gateway::head::{Client, Head};
+use crate::gateway::intent::Intent;
 use crate::gateway::live::Live;
+use crate::gateway::show::{Reader, html};
 use crate::line::{Draw, Phase, Seed, View};
+use crate::page::Page;
 
 /// How places follow from a seed; the specification is `src/line/shuffle.rs`.
 const ALGORITHM: &str = "feistel-sha256-v1";
@@ -62,14 +65,39 @@ fn told(draw: &Draw) -> Value {
     })
 }
 
-/// Answers it.
-pub(super) fn draw(live: &Live, head: &impl Head, client: &Client) -> Result<Response, Response> {
-    let event_id = head.query().and_then(|query| value(query, "event_id"));
-    let entrance = match event_id.as_deref() {
+/// The room that is asked about.
+fn asked<'l>(
+    live: &'l Live,
+    head: &impl Head,
+    client: &Client,
+    event_id: Option<&str>,
+) -> Result<&'l Entrance, Response> {
+    let entrance = match event_id {
         Some(event_id) => room(live, head, event_id)?,
         None => only_room(live, head)?,
     };
     count_address(entrance, client.address)?;
+    Ok(entrance)
+}
+
+/// The same for people: a page that asks [`draw`], and checks what it says. To others it is the call.
+///
+/// # Errors
+/// As of the call.
+pub fn draw_page(live: &Live, head: &impl Head, client: &Client) -> Result<Response, Response> {
+    if !head.lists("accept", "text/html") {
+        return draw(live, head, client);
+    }
+    let event_id = head.query().and_then(|query| value(query, "event_id"));
+    let entrance = asked(live, head, client, event_id.as_deref())?;
+    let reader = Reader::of(head, Intent::Page, *client);
+    Ok(html(&entrance.pages(), &reader, 200, &Page::Draw))
+}
+
+/// Answers it.
+pub(super) fn draw(live: &Live, head: &impl Head, client: &Client) -> Result<Response, Response> {
+    let event_id = head.query().and_then(|query| value(query, "event_id"));
+    let entrance = asked(live, head, client, event_id.as_deref())?;
     let (view, now_ms) = (entrance.room.view(), entrance.room.now_ms());
     let (word, opens, closes_ms) = phase(&view, now_ms);
     let drawn = view.drawn();

@@ -100,9 +100,9 @@ pub(super) async fn join(
         return arrive(entrance, client, &wish, &identity, wait_ms);
     }
     let wanted = Wanted::of(entrance, request, client, &wish);
+    let plain = identity.clone();
     if let Some(proven) = &wanted.proven {
-        identity.user_id = proven.user_id.clone().or(identity.user_id);
-        identity.class.clone_from(&proven.class);
+        identity = identity.proven(proven);
     }
     let keyed = keyed(entrance, client, &wish, identity.user_id.as_deref())?;
     let keyed = match &wanted.proven {
@@ -120,7 +120,7 @@ pub(super) async fn join(
         Joined::Given { epoch, first, joined_ms, terms, class, .. } => {
             let proof = Proof { epoch, number: first };
             if !is_granted(class) {
-                identity.class.clear();
+                identity = plain;
                 chronicle::not_classed(entrance, proof, class);
             }
             let grant = terms.map(|terms| {

@@ -43,7 +43,7 @@ mod verdict;
 mod verify;
 mod wish;
 
-pub use draw::phase;
+pub use draw::{draw_page, phase};
 pub use error::{closed_seconds, error, queue_disabled, too_large};
 pub use events::{Events, Streams, events};
 pub use join::join_limit;

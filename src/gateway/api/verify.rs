@@ -184,6 +184,9 @@ fn good(entrance: &Entrance, pass: &Pass<'_>, consumed: bool) -> Response {
     json.text("event_id", entrance.room.name());
     json.maybe("device_id", pass.device_id.as_deref());
     json.maybe("user_id", pass.user_id.as_deref());
+    if pass.user_proven {
+        json.flag("user_proven", true);
+    }
     json.second("issued_at", pass.issued_at);
     json.second("expires_at", pass.expires_at);
     json.second("admitted_at", pass.admitted_at);

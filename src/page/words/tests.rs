@@ -39,6 +39,18 @@ fn texts(words: &Words) -> Vec<(&'static str, &'static str)> {
         ("name_taken", words.name_taken),
         ("name_unfit", words.name_unfit),
         ("inside", words.inside),
+        ("opens", words.opens),
+        ("draw_title", words.draw_title),
+        ("draw_text", words.draw_text),
+        ("draw_link", words.draw_link),
+        ("draw_promise", words.draw_promise),
+        ("draw_seed", words.draw_seed),
+        ("draw_place", words.draw_place),
+        ("draw_check", words.draw_check),
+        ("draw_soon", words.draw_soon),
+        ("draw_good", words.draw_good),
+        ("draw_other_seed", words.draw_other_seed),
+        ("draw_other_place", words.draw_other_place),
     ];
     let notices = [
         words.passed,
@@ -68,7 +80,7 @@ fn texts(words: &Words) -> Vec<(&'static str, &'static str)> {
 fn every_text_is_there_and_has_its_hole() {
     for words in ALL {
         for (name, text) in texts(words) {
-            let wanted = ["about", "updated", "admitted_window", "again"].contains(&name);
+            let wanted = ["about", "updated", "admitted_window", "again", "opens"].contains(&name);
             let code = words.code;
             assert!(!text.trim().is_empty(), "{code}: {name} is empty");
             assert_eq!(text, text.trim(), "{code}: {name}");

@@ -14,6 +14,7 @@ fn pass() -> impl Strategy<Value = Pass<'static>> {
     (ids, names, numbers).prop_map(|(ids, names, (num, epoch, times))| Pass {
         device_id: ids.0.map(Into::into),
         user_id: ids.1.map(Into::into),
+        user_proven: num % 2 == 1,
         class: names.0.into(),
         slot: ids.2.map(Into::into),
         num,
@@ -35,6 +36,7 @@ fn ticket(pass: Pass<'static>) -> Ticket<'static> {
         visitor: pass.nonce,
         device_id: pass.device_id,
         user_id: pass.user_id,
+        user_proven: pass.user_proven,
     }
 }
 

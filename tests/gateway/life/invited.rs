@@ -152,3 +152,44 @@ fn an_app_proves_a_class_or_joins_as_anybody() {
         "used once"
     );
 }
+
+/// Whom an invite was made for is told as proven, where it was good; what an app says is not.
+#[test]
+fn the_origin_hears_whom_an_invite_was_made_for() {
+    let (origin, gateway, operator) = start();
+    let made = invite(&operator, &json!({ "class": "presale", "user_id": "acme" }));
+    let token = made["token"].as_str().expect("a token");
+    let audit = operator.see("/v1/audit?room=sale");
+    let written = &audit["entries"][0];
+    assert_eq!(
+        (&written["action"], &written["parameters"]["count"]),
+        (&json!("invite"), &json!(1))
+    );
+    assert!(!audit.to_string().contains(token), "the book has no token");
+
+    let mut guest = Visitor::new(&gateway);
+    guest.open(&format!("/?anteroom_invite={token}"));
+    assert_eq!(guest.open("/").state().as_deref(), Some("waiting"));
+    let user = |device: &str| {
+        let body =
+            json!({ "event_id": "sale", "device_id": device, "user_id": "usr_1", "invite": token });
+        gateway.connect().ask(&Request::call("/.anteroom/v1/queue/join", &body)).json()
+    };
+    let late = user("d1");
+    assert_eq!(late["class_reason"], "invite_spent", "{late}");
+    let (_, claims) = crate::support::forge::read(late["queue_id"].as_str().expect("a ticket"));
+    assert_eq!((&claims["user_id"], &claims["user_proven"]), (&json!("usr_1"), &Value::Null));
+
+    operator.does("/v1/rooms/sale/release", &json!({ "count": 2 }));
+    guest.await_turn();
+    for path in ["/entering", "/inside"] {
+        assert!(guest.open(path).is_from_origin());
+        let seen = origin.last();
+        assert_eq!(seen.header("x-anteroom-user"), Some("acme"), "{path}");
+        assert_eq!(seen.header("x-anteroom-claimed-user"), None, "{path}");
+        let pass = seen.header("x-anteroom-pass").expect("a pass").to_owned();
+        let body = json!({ "event_id": "sale", "token": pass });
+        let told = gateway.connect().ask(&Request::call("/.anteroom/v1/admission/verify", &body));
+        assert_eq!(told.json()["user_proven"], true, "{told:?}");
+    }
+}

@@ -1,0 +1,99 @@
+// The page of the draw: checks in the visitor's own browser that the seed is the promised one, and which place it
+// gives to a number. The arithmetic is specified in src/line/shuffle.rs; `anteroom draw verify` does the same.
+
+const VERDICTS = ['soon', 'good', 'other-seed', 'other-place', 'failed'];
+const element = id => document.getElementById(id);
+const hex = bytes => Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('');
+const unhex = text => Uint8Array.from(text.match(/../g), pair => parseInt(pair, 16));
+const sha256 = async bytes => new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
+
+// Where the index-th of so many was drawn to, all of them BigInt and from 0.
+async function permuted(seed, count, index) {
+  let bits = 2n;
+  while (1n << bits < count) bits += 1n;
+  const high = bits / 2n;
+  const low = bits - high;
+  const rounds = bits < 12n ? 24 : 10;
+  const mask = bits => (1n << bits) - 1n;
+  const mixed = async (round, part) => {
+    const bytes = new Uint8Array(41);
+    bytes.set(seed);
+    bytes[32] = round;
+    new DataView(bytes.buffer).setBigUint64(33, part);
+    return new DataView((await sha256(bytes)).buffer).getBigUint64(0);
+  };
+  let x = index;
+  do {
+    for (let round = 0; round < rounds; round += 1) {
+      if (round % 2) x ^= await mixed(round, x >> low) & mask(low);
+      else x ^= (await mixed(round, x & mask(low)) & mask(high)) << low;
+    }
+  } while (x >= count);
+  return x;
+}
+
+const drew = (draw, number) => BigInt(draw.after) < number && number <= BigInt(draw.upto);
+
+// The place of a number, from 1.
+async function placeOf(draw, number) {
+  const after = BigInt(draw.after);
+  return 1n + await permuted(unhex(draw.seed), BigInt(draw.upto) - after, number - after - 1n);
+}
+
+// What is to be said of a number and a place; without a place, of the number alone.
+async function verdict(draw, number, place) {
+  if (hex(await sha256(unhex(draw.seed))) !== draw.commitment) return 'other-seed';
+  if (!drew(draw, number)) return 'other-place';
+  return place === undefined || place === await placeOf(draw, number) ? 'good' : 'other-place';
+}
+
+const say = word => VERDICTS.forEach(id => { element(id).hidden = id !== word; });
+
+// "A-000123" and "123" are the same number.
+const typed = id => {
+  const digits = /(\d+)\s*$/.exec(element(id).value);
+  return digits ? BigInt(digits[1]) : undefined;
+};
+
+let draws = [];
+// Nobody is in two draws; who is in none is measured by the last.
+const drawOf = number => draws.findLast(draw => number !== undefined && drew(draw, number)) || draws.at(-1);
+
+async function check() {
+  const [number, place] = [typed('number'), typed('place')];
+  const draw = drawOf(number);
+  if (!draw) return say('soon');
+  element('promise').textContent = draw.commitment ? `${draw.kid}: ${draw.commitment}` : '–';
+  element('seed').textContent = draw.seed;
+  if (number === undefined) return say();
+  // What is no number is no place either.
+  const given = element('place').value.trim() ? place ?? 0n : undefined;
+  const word = await verdict(draw, number, given);
+  if (word === 'good' && given === undefined) element('place').value = await placeOf(draw, number);
+  say(word);
+}
+
+const checked = () => check().catch(() => say('failed'));
+
+async function load() {
+  const room = encodeURIComponent(document.body.dataset.anteroomRoom);
+  const response = await fetch(`/.anteroom/v1/draw?event_id=${room}`, { cache: 'no-store' });
+  if (!response.ok) throw new Error(response.status);
+  const told = await response.json();
+  draws = told.draws;
+  const { commitment: promise, you } = told;
+  if (promise) element('promise').textContent = `${promise.kid}: ${promise.hash}`;
+  if (you && !element('number').value) element('number').value = you.number;
+  if (you?.place && typed('number') === BigInt(you.number) && !element('place').value) element('place').value = you.place;
+  await check();
+  // The seed comes with the opening; not everybody asks for it at once.
+  if (!draws.length && told.opens_at) {
+    const left = Math.max(Date.parse(told.opens_at) - Date.parse(told.server_time), 0);
+    setTimeout(loaded, Math.min(left + 2000 + Math.random() * 8000, 60000));
+  }
+}
+
+const loaded = () => load().catch(() => say('failed'));
+
+element('check').addEventListener('submit', event => { event.preventDefault(); checked(); });
+loaded();

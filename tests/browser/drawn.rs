@@ -1,0 +1,139 @@
+//! The page of the draw: what was promised, what came of it, and a check that runs in the visitor's own browser.
+
+use anteroom::line::Permutation;
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+
+use super::driver::Browser;
+use super::join;
+use super::manner::{DESK, PHONE};
+use crate::support::{Gateway, Origin, eventually};
+
+/// A room that opens with a draw after so many seconds, and lets in one a minute.
+fn room(opens_in: u64) -> String {
+    let opens = anteroom::clock::moment(anteroom::clock::now_ms() + opens_in * 1_000);
+    format!(
+        "rate = \"1/m\"\nburst = 1\npoll_max = \"1s\"\n\
+         schedule = [{{ opens = \"{opens}\", prequeue = \"1h\", draw = true }}]"
+    )
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn typed(browser: &Browser, id: &str) -> String {
+    let value = browser.script(&format!("return document.getElementById('{id}').value"));
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+/// What the page says of a number and a place.
+fn says(browser: &Browser, number: &str, place: &str, verdict: &str) {
+    browser.types("#number", number);
+    browser.types("#place", place);
+    browser.click("#check button");
+    browser.until(&format!("{number} at {place}: {verdict}"), || {
+        browser.sees("[role=status] p:not([hidden])").is_some_and(|said| said.starts_with(verdict))
+    });
+}
+
+#[test]
+fn a_visitor_checks_their_own_place_and_a_wrong_one_is_said_to_be() {
+    let origin = Origin::start();
+    let gateway = Gateway::before(&origin).room("sale", &room(12)).start();
+    let mut others = join(&gateway, 5);
+    let browser = Browser::start();
+    browser.visit(&gateway, "/");
+    browser.until("the page is connected", || browser.is("live"));
+    assert_eq!(browser.sees(".keep a").as_deref(), Some("About the draw"));
+    let link = browser.script("return document.querySelector('.keep a').getAttribute('href')");
+    let link = link.as_str().expect("an address").to_owned();
+    let told: Value = eventually("a promise", || {
+        let told = others[0].fetch("/.anteroom/v1/draw").json();
+        told["commitment"].is_object().then_some(told)
+    });
+
+    // Before the opening there is a promise and nothing else.
+    browser.visit(&gateway, &link);
+    browser.reads("Nothing has been drawn yet.");
+    let hash = told["commitment"]["hash"].as_str().expect("a hash").to_owned();
+    browser.until("the promise", || browser.sees("#promise").is_some_and(|is| is.ends_with(&hash)));
+    assert_eq!(browser.sees("#seed").as_deref(), Some("–"));
+    assert_eq!(typed(&browser, "number"), "6", "by their cookie");
+
+    // After it: the seed, and the place. Whoever stays on the page sees it come.
+    browser.until("the draw", || browser.sees("#good").is_some());
+    let told = others[0].fetch("/.anteroom/v1/draw").json();
+    let draw = &told["draws"][0];
+    assert_eq!(draw["commitment"], hash.as_str());
+    assert_eq!(browser.sees("#seed").as_deref(), draw["seed"].as_str());
+    let place: u64 = typed(&browser, "place").parse().expect("a place");
+    let seed = draw["seed"].as_str().expect("a seed");
+    let seed =
+        std::array::from_fn(|nth| u8::from_str_radix(&seed[2 * nth..][..2], 16).expect("hex"));
+    let drawn = Permutation::new(seed, draw["count"].as_u64().expect("a count"));
+    assert_eq!(place, drawn.place(5) + 1);
+
+    // Everybody's place, by hand, as it is on the ticket; and what is not so.
+    for index in 0..6 {
+        let place = drawn.place(index) + 1;
+        says(&browser, &format!("A-{:06}", index + 1), &place.to_string(), "Right:");
+        says(
+            &browser,
+            &(index + 1).to_string(),
+            &(place % 6 + 1).to_string(),
+            "Wrong: this number",
+        );
+    }
+    says(&browser, "7", "1", "Wrong: this number");
+    says(&browser, "6", "", "Right:");
+    assert_eq!(typed(&browser, "place"), place.to_string(), "found for who does not know it");
+    let other = json!({ "commitment": hash, "seed": hex(&[7; 32]), "after": 0, "upto": 6 });
+    let verdict = browser.script(&format!("return verdict({other}, 6n)"));
+    assert_eq!(verdict, "other-seed");
+
+    for (dark, screen) in [(false, DESK), (true, PHONE)] {
+        browser.dark(dark);
+        browser.sized(screen, 1.0);
+        assert_eq!(browser.barriers(), Vec::<String>::new(), "dark {dark}");
+    }
+    browser.is_quiet(gateway.addr());
+}
+
+/// The script's arithmetic is the line's, for any count.
+#[test]
+fn the_script_draws_as_the_line_does() {
+    let origin = Origin::start();
+    let gateway = Gateway::before(&origin).room("sale", "max_active = 1").start();
+    let browser = Browser::start();
+    browser.visit(&gateway, "/.anteroom/draw");
+    browser.reads("Nothing has been drawn yet.");
+    for count in [1, 2, 3, 4, 5, 17, 1_000, 2_048, 2_049, 4_097, 1_000_000, (1 << 40) + 1] {
+        let seed: [u8; 32] = Sha256::digest(u64::to_be_bytes(count)).into();
+        let drawn = Permutation::new(seed, count);
+        for index in [0, count / 3, count / 2, count - 1] {
+            let (after, number) = (10, 10 + index + 1);
+            let draw = json!({ "seed": hex(&seed), "after": after, "upto": after + count });
+            let found = browser.script(&format!("return placeOf({draw}, {number}n).then(String)"));
+            let wanted = (drawn.place(index) + 1).to_string();
+            assert_eq!(found, wanted.as_str(), "{index} of {count}");
+        }
+    }
+}
+
+#[test]
+fn a_closed_page_counts_down_to_its_opening_and_gets_in() {
+    let origin = Origin::start();
+    let opens = anteroom::clock::moment(anteroom::clock::now_ms() + 10_000);
+    let room = format!("rate = \"20/s\"\nschedule = [{{ opens = \"{opens}\" }}]");
+    let gateway = Gateway::before(&origin).room("sale", &room).start();
+    let browser = Browser::start();
+    browser.visit(&gateway, "/drop?size=9");
+    browser.reads("Closed for now");
+    browser.reads("Opens in 0:0");
+    let before = browser.shown("opens");
+    browser.until("it runs", || browser.shown("opens") != before);
+    browser.gets_in();
+    assert_eq!(browser.path(), "/drop?size=9");
+    browser.is_quiet(gateway.addr());
+}

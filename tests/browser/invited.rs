@@ -1,0 +1,42 @@
+//! A link with an invite, opened by somebody: ahead of those who wait, and nothing of it left in the address.
+
+use serde_json::json;
+
+use super::driver::Browser;
+use super::join;
+use crate::support::{Gateway, Operator, Origin};
+
+#[test]
+fn a_link_leads_ahead_of_those_who_wait_and_only_once() {
+    let origin = Origin::start();
+    let room = "mode = \"hold\"\npoll_max = \"1s\"\nclasses = { presale = { skip = 1.0 } }";
+    let gateway = Gateway::before(&origin).room("sale", room).start();
+    let _line = join(&gateway, 3);
+    let operator = Operator::new(&gateway);
+    let wanted = json!({ "class": "presale", "url": "/drop?size=9" });
+    let made = operator.does("/v1/rooms/sale/invites", &wanted);
+    let link = made["invites"][0]["url"].as_str().expect("a link");
+
+    let guest = Browser::start();
+    guest.visit(&gateway, link);
+    assert_eq!(guest.waits(), 1, "before whoever came first");
+    assert_eq!(guest.path(), "/drop?size=9", "without the invite");
+    let trace = guest.script("return document.referrer + document.documentElement.outerHTML");
+    assert!(!trace.to_string().contains("anteroom_invite"), "{trace}");
+
+    // Somebody it was passed on to is anybody.
+    let other = Browser::start();
+    other.visit(&gateway, link);
+    assert_eq!(other.waits(), 5);
+    assert_eq!(other.path(), "/drop?size=9");
+
+    // The same browser again: the same place.
+    guest.visit(&gateway, link);
+    assert_eq!(guest.waits(), 1);
+    operator.does("/v1/rooms/sale/release", &json!({ "count": 1 }));
+    guest.gets_in();
+    assert_eq!(guest.path(), "/drop?size=9");
+    assert_eq!(origin.last().header("x-anteroom-class"), Some("presale"));
+    assert_eq!(other.position(), Some(4));
+    guest.is_quiet(gateway.addr());
+}
