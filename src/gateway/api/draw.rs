@@ -80,7 +80,7 @@ fn asked<'l>(
     Ok(entrance)
 }
 
-/// The same for people: a page that asks [`draw`], and checks what it says. To others it is the call.
+/// The same for people: a page that asks `GET draw`, and checks what it says. To others it is the call.
 ///
 /// # Errors
 /// As of the call.
