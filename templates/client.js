@@ -411,7 +411,7 @@ function runPage(body) {
     if (!first.has('waiting')) {
       // A page that only waits to be loaded again; a closed one may know when it opens.
       const opens = Date.now() + body.dataset.anteroomOpens * 1000;
-      const clock = () => opens && write('opens', fill(words.opens, formatClock(Math.max(0, Math.ceil((opens - Date.now()) / 1000)))));
+      const clock = () => opens && write('eta', fill(words.opens, formatClock(Math.max(0, Math.ceil((opens - Date.now()) / 1000)))));
       return poll && countdown(first.has('provisional') ? poll : spread(poll), left => { clock(); again(left); if (!left && navigator.onLine !== false) go(); });
     }
     if (first.has('fresh') && navigator.cookieEnabled === false) return expired({ error: { code: 'missing_ticket' } });

@@ -131,8 +131,8 @@ fn a_closed_page_counts_down_to_its_opening_and_gets_in() {
     browser.visit(&gateway, "/drop?size=9");
     browser.reads("Closed for now");
     browser.reads("Opens in 0:0");
-    let before = browser.shown("opens");
-    browser.until("it runs", || browser.shown("opens") != before);
+    let before = browser.shown("eta");
+    browser.until("it runs", || browser.shown("eta") != before);
     browser.gets_in();
     assert_eq!(browser.path(), "/drop?size=9");
     browser.is_quiet(gateway.addr());
