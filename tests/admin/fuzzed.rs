@@ -72,7 +72,8 @@ fn who_asks_for_what_is_there_gets_what_is_documented() {
         known,
         &["--exclude-path-regex", "(events|updates|reset|revoke|reload|config|repair)$"],
     );
-    assert_eq!(Operator::new(&gateway).see("/v1/rooms/sale")["active"], 3);
+    // Whoever was inside may be gone: settings were among what was asked for.
+    assert_eq!(Operator::new(&gateway).see("/v1/rooms/sale/health")["healthy"], true);
 }
 
 #[test]
