@@ -15,7 +15,7 @@ PYTHON_READY := $(TOOLS)/venv/pyjwt-$(PYJWT)-prometheus-client-$(PROMETHEUS_CLIE
 NODE_READY := $(TOOLS)/node_modules/.jose-$(JOSE)-axe-$(AXE)
 VALKEY_READY := $(TOOLS)/valkey-$(VALKEY)/redis-server
 
-.PHONY: help demo test test-valkey origins format lint docs build-tools tools screenshots bench bench-gateway bench-redis bench-adaptive
+.PHONY: help demo test test-valkey origins format lint docs build-tools tools screenshots bench bench-gateway bench-redis bench-line bench-adaptive
 
 help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 15
@@ -80,8 +80,8 @@ $(NODE_READY):
 screenshots: build-tools browser-tools ## the pictures of the README, taken in a real browser of a real line
 	cargo test --test main -- --ignored browser::pictures::of_the_waiting_page browser::pictures::of_the_dashboard
 
-bench: bench-gateway bench-redis ## measure: the gateway, Redis, the line, the store, the tokens
-	cargo bench --bench admin --bench line --bench store --bench token
+bench: bench-gateway bench-redis bench-adaptive bench-line ## measure: the gateway, Redis, a rate that follows, the line, the store, the tokens
+	cargo bench --bench admin --bench store --bench token
 
 bench-gateway: build-tools ## measure the gateway beside nginx, HAProxy and bare pingora; ONLY="admitted page" for parts
 	.ci/need 'PATH="$$PATH:/usr/sbin" command -v nginx:nginx-light' 'PATH="$$PATH:/usr/sbin" command -v haproxy:haproxy' wrk:wrk
@@ -91,5 +91,8 @@ bench-gateway: build-tools ## measure the gateway beside nginx, HAProxy and bare
 bench-redis: build-tools redis-tools ## measure lines in Redis beside the usual structure for one; ONLY="memory kinds" for parts
 	cargo bench --bench redis -- $(ONLY)
 
-bench-adaptive: build-tools ## measure a rate that follows its origin beside the best fixed one, in two and a half minutes
+bench-line: build-tools ## measure the line beside the plain structure, and positions among class visitors; ONLY=classes for these alone
+	ONLY="$(ONLY)" cargo bench --bench line
+
+bench-adaptive: build-tools ## measure a rate that follows its origin beside the best fixed one, in three and a half minutes
 	cargo bench --bench adaptive

@@ -6,6 +6,7 @@
 
 mod drawn;
 mod queue;
+mod steps;
 mod turns;
 
 use std::sync::{Arc, OnceLock};
@@ -27,7 +28,8 @@ use super::state::Line;
 use course::Course;
 pub use drawn::Drawn;
 use sights::Sights;
-use turns::{Index, Turn};
+use steps::Steps;
+use turns::{Index, Turns};
 
 pub(super) mod course;
 mod sights;
@@ -148,8 +150,8 @@ pub struct View {
     roster: Arc<RosterUpdate>,
     /// Numbers above what the bits know of that are no ordinary visitors', in order.
     taken: Arc<Vec<Number>>,
-    /// The ordinary visitors before each class visitor, found when they are asked for.
-    turns: OnceLock<Vec<Turn>>,
+    /// When class visitors have their turns, found when somebody asks.
+    turns: OnceLock<Arc<Turns>>,
     /// Who is drawn to which place.
     drawn: Arc<Drawn>,
     /// The store's wall clock when it last answered.
@@ -184,6 +186,8 @@ struct Head {
     lists: ExpressUpdate,
     /// Number, spot and standing, by number.
     members: Vec<(Number, Spot, Standing)>,
+    /// Their numbers.
+    numbers: Steps,
     /// Where class visitors stand.
     index: Index,
 }
@@ -193,8 +197,10 @@ struct Head {
 enum Spot {
     /// A late returner, at a place.
     Late(Number),
-    /// Of a class, with place and rank in one: see `class`.
-    Classed(u64),
+    /// Of a class, the so-manieth of them, from 0.
+    Classed(usize),
+    /// Of a class and away, with place and rank in one: see `class`.
+    ClassedAway(u64),
     /// Their turn has come.
     Called,
 }
@@ -251,32 +257,33 @@ impl Bits {
 }
 
 impl Head {
-    fn new(lists: ExpressUpdate) -> Head {
+    /// Of lists in this order.
+    fn new(lists: ExpressUpdate, order: ClassOrder) -> Head {
         let late = |standing| {
             move |(place, number): &(Number, Number)| (*number, Spot::Late(*place), standing)
         };
-        let classed = |standing| {
-            move |(score, number): &(u64, Number)| {
-                (*number, Spot::Classed(class::unscored(*score)), standing)
-            }
-        };
         let waiting = lists.waiting.iter().map(late(Standing::Waiting));
         let strayed = lists.strayed.iter().map(late(Standing::Away));
-        let classes = lists.classes.iter().map(classed(Standing::Waiting));
-        let away = lists.classes_away.iter().map(classed(Standing::Away));
+        let classes = (0..).zip(&lists.classes);
+        let classes =
+            classes.map(|(nth, (_, number))| (*number, Spot::Classed(nth), Standing::Waiting));
+        let away = lists.classes_away.iter().map(|(standpoint, number)| {
+            (*number, Spot::ClassedAway(class::unscored(*standpoint)), Standing::Away)
+        });
         let called = lists.called.iter().map(|number| (*number, Spot::Called, Standing::Admitted));
         let members = waiting.chain(strayed).chain(classes).chain(away).chain(called);
         let mut members: Vec<_> = members.collect();
         members.sort_unstable_by_key(|(number, ..)| *number);
-        let index = Index::of(&lists.classes);
-        Head { lists, members, index }
+        let numbers = Steps::of(&members, |(number, ..)| *number);
+        let index = Index::of(&lists.classes, order);
+        Head { lists, members, numbers, index }
     }
 
     /// Spot and standing of a number, if it is of the head.
     fn find(&self, number: Number) -> Option<(Spot, Standing)> {
-        let found = self.members.binary_search_by_key(&number, |(number, ..)| *number).ok()?;
-        let (_, spot, standing) = self.members[found];
-        Some((spot, standing))
+        let upto = self.numbers.upto(&self.members, |(number, ..)| *number, number);
+        let (found, spot, standing) = *self.members.get(upto.checked_sub(1)?)?;
+        (found == number).then_some((spot, standing))
     }
 
     /// With newcomers of classes in it: their numbers, and place and rank in one.
@@ -288,7 +295,7 @@ impl Head {
                 lists.classes.insert(at, one);
             }
         }
-        Head::new(lists)
+        Head::new(lists, order)
     }
 
     /// Number, and place and rank in one, of class visitors who wait or are away.
@@ -361,7 +368,8 @@ impl View {
             self.settings = Some(Arc::new(Rules::new(settings.clone())));
         }
         if let Some(express) = express {
-            self.head = Arc::new(Head::new(express.clone()));
+            let order = self.order();
+            self.head = Arc::new(Head::new(express.clone(), order));
             let called = express.called.iter().copied();
             let classed = self.head.classed().map(|(number, _)| number).collect::<Vec<_>>();
             self.take(called.chain(classed));
@@ -417,7 +425,7 @@ impl View {
             }
         }
         if !newcomers.is_empty() {
-            let order = self.settings().map_or(ClassOrder::Skip, |settings| settings.class_order);
+            let order = self.order();
             self.head = Arc::new(self.head.with(&newcomers, order));
         }
     }
@@ -470,13 +478,17 @@ impl View {
         if self.is_plainly_here(number) {
             return Some(self.head.lists.waiting.len() as u64 + self.before_ordinary(number) + 1);
         }
-        if !matches!(self.standing_of(number), Standing::Waiting | Standing::Away) {
+        let found = self.head.find(number);
+        if !matches!(self.standing_at(number, found), Standing::Waiting | Standing::Away) {
             return None;
         }
         let (released, late) = (self.counts.released, self.head.lists.waiting.len() as u64);
-        Some(match self.head.find(number).map(|(spot, _)| spot) {
+        Some(match found.map(|(spot, _)| spot) {
             Some(Spot::Late(place)) => self.head.before(place, number) + 1,
-            Some(Spot::Classed(standpoint)) => late + self.before_classed(standpoint, number) + 1,
+            Some(Spot::Classed(nth)) => late + nth as u64 + self.ordinary_before(nth) + 1,
+            Some(Spot::ClassedAway(standpoint)) => {
+                late + self.before_classed(standpoint, number) + 1
+            }
             Some(Spot::Called) => return None,
             None if number > released => late + self.before_ordinary(number) + 1,
             // Whoever was passed over would come back at the frontier.
@@ -503,6 +515,11 @@ impl View {
 
     /// The same by the line's number.
     fn standing_of(&self, number: Number) -> Standing {
+        self.standing_at(number, self.head.find(number))
+    }
+
+    /// The same of somebody for whom the head was searched.
+    fn standing_at(&self, number: Number, found: Option<(Spot, Standing)>) -> Standing {
         let Counts { issued, released, lapsed, .. } = self.counts;
         let BitsUpdate { from, upto, live, used, .. } = &self.bits.map;
         if number == 0 || number > issued {
@@ -513,7 +530,7 @@ impl View {
             Some(why) => return Standing::Expired(Reason::Ended(why)),
             None => {}
         }
-        if let Some((_, standing)) = self.head.find(number) {
+        if let Some((_, standing)) = found {
             return standing;
         }
         if self.left.binary_search(&number).is_ok() {

@@ -1,6 +1,8 @@
 //! Classes: who skips what, who goes before whom, and what an invite is good for. The priorities of the systems this one
 //! replaces are played as they wrote them.
 
+use std::collections::BTreeMap;
+
 use super::*;
 
 fn class(name: &str, skip: u64, rank: u64) -> Class {
@@ -247,4 +249,116 @@ fn the_head_is_bounded() {
     assert_eq!(over, Some(Classed::Not(NotClassed::Crowded)));
     assert_eq!((room.idle().class_overflow, room.idle().classed), (1, 10_000));
     assert_eq!(room.view.position(10_001), Some(10_001));
+}
+
+/// Whoever waits, one turn after the other by the rules as they are written, as if those who are `back` were here, too. `placed`: place and
+/// rank of class visitors.
+fn walk(
+    room: &Room,
+    placed: &BTreeMap<Number, (Number, u64)>,
+    here: &[Number],
+    back: Option<Number>,
+) -> Vec<Number> {
+    let settings = room.view.settings().expect("they were offered");
+    let (strict, share) = (settings.class_order == ClassOrder::Strict, settings.class_share);
+    let (mut classed, mut ordinary): (Vec<Number>, Vec<Number>) =
+        here.iter().copied().chain(back).partition(|number| placed.contains_key(number));
+    classed.sort_by_key(|number| {
+        let (place, rank) = placed[number];
+        (if strict { 9 - rank } else { 0 }, place, 9 - rank, *number)
+    });
+    ordinary.sort_unstable();
+    let mut classed = classed.into_iter().peekable();
+    let mut ordinary = ordinary.into_iter().peekable();
+    let (mut order, mut saved) = (Vec::new(), room.line.counts().class_balance);
+    loop {
+        let class_first = match (classed.peek(), ordinary.peek()) {
+            (None, None) => return order,
+            (Some(_), None) => true,
+            (None, Some(_)) => false,
+            (Some(classed), Some(ordinary)) => {
+                let (place, rank) = placed[classed];
+                let first = (place <= *ordinary || strict && rank > 0) && saved + share >= 1_000;
+                saved = if first { saved + share - 1_000 } else { (saved + share).min(999) };
+                first
+            }
+        };
+        order.extend(if class_first { classed.next() } else { ordinary.next() });
+    }
+}
+
+/// Hundreds of people in a random crowd: some in a class, some away, some called already; everybody's position, and the queue.
+#[test]
+fn positions_are_those_of_a_walk_from_turn_to_turn() {
+    for (seed, share) in (1..).zip([0, 1, 250, 500, 999, 1_000, 333, 1_000]) {
+        for class_order in [ClassOrder::Skip, ClassOrder::Strict] {
+            walked(seed, class_order, share);
+        }
+    }
+}
+
+fn walked(seed: u64, class_order: ClassOrder, class_share: u64) {
+    let mut state = seed;
+    let mut below = |limit: u64| {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % limit
+    };
+    let classes: Vec<Class> = (0..5)
+        .map(|nth| class(&format!("c{nth}"), below(1_001), (nth + below(3)) % 4))
+        .filter(|class| class.skip > 0 || class.rank > 0)
+        .collect();
+    let names: Vec<String> = classes.iter().map(|class| class.name.clone()).collect();
+    let (max_waiting, heartbeat_timeout_ms) = (None, 10_000);
+    let settings =
+        Settings { classes, class_order, class_share, max_waiting, heartbeat_timeout_ms, ..hold() };
+    let mut room = Room::new(settings.clone());
+    let mut placed = BTreeMap::new();
+    for _ in 0..50 {
+        room.join(1 + below(12) as u32);
+        for _ in 0..below(6) {
+            let joined = room.join_keyed(of(&names[below(names.len() as u64) as usize]));
+            if let Some(Classed::Placed { place, rank }) = classed(joined) {
+                placed.insert(number(joined), (place, rank));
+            }
+        }
+    }
+    let issued = room.line.counts().issued;
+    let polls: Vec<Number> = (1..=issued).filter(|_| below(5) > 0).collect();
+    let (present, marks): (Vec<Number>, Vec<Number>) =
+        polls.into_iter().partition(|number| placed.contains_key(number));
+    let pass = |room: &mut Room, seconds: u64| {
+        for _ in 0..seconds {
+            room.wall_ms += 1_000;
+            room.with(|batch| (batch.marks, batch.present) = (marks.clone(), present.clone()));
+        }
+    };
+    pass(&mut room, 16);
+    let paced = Settings { mode: Mode::Auto, pace: rate(7).pace, ..settings.clone() };
+    room.with(|batch| batch.offer = Some(Offer { version: 2, settings: paced }));
+    pass(&mut room, 3);
+    room.with(|batch| batch.offer = Some(Offer { version: 3, settings }));
+    pass(&mut room, 12);
+
+    let case = format!("seed {seed}, {class_order:?}, class_share {class_share}");
+    let of = |wanted: Standing| -> Vec<Number> {
+        (1..=issued).filter(|number| room.standing(*number) == wanted).collect()
+    };
+    let (here, away) = (of(Standing::Waiting), of(Standing::Away));
+    let released = room.line.counts().released;
+    assert!(here.len() > 100 && away.len() > 20 && released > 0, "{case}: a crowd worth the name");
+    let order = walk(&room, &placed, &here, None);
+    for (nth, number) in (1..).zip(&order) {
+        assert_eq!(room.view.position(*number), Some(nth), "{case}: {number}");
+    }
+    let queue: Vec<Number> =
+        room.view.queue(1, order.len() + 1).into_iter().map(|(_, n)| n).collect();
+    assert_eq!(queue, order, "{case}");
+    for number in
+        away.into_iter().filter(|number| *number > released || placed.contains_key(number))
+    {
+        let back = walk(&room, &placed, &here, Some(number));
+        let nth = back.iter().position(|other| *other == number).map(|nth| nth as u64 + 1);
+        assert_eq!(room.view.position(number), nth, "{case}: {number}, who is away");
+    }
 }

@@ -4,10 +4,13 @@
 //! joins, leaves or is called by hand. Knows nothing of late returners, who go before all of these.
 //!
 //! With `class_share` below one, where a class visitor stands depends on everyone of a class before: found in one pass
-//! over the class visitors, when somebody first asks. Without it a position costs two searches more than in a line
-//! without classes.
+//! over the class visitors, when somebody first asks a view. However it is set, `steps` say how many class visitors go before an
+//! ordinary one, so that a position costs two looks at memory more than in a line without classes.
+
+use std::sync::Arc;
 
 use super::View;
+use super::steps::Steps;
 use crate::line::batch::Number;
 use crate::line::class;
 use crate::line::settings::{Class, ClassOrder, Settings};
@@ -21,8 +24,52 @@ pub(super) struct Turn {
     saved: u64,
 }
 
+/// The turns of class visitors where they share them with the ordinary line.
+#[derive(Clone, Debug)]
+pub(super) struct Turns {
+    /// In their order.
+    each: Vec<Turn>,
+    /// By how many of the ordinary line go before.
+    steps: Steps,
+    /// How many there are of the ordinary line.
+    all: u64,
+}
+
+/// Which class visitors go before an ordinary one by the order alone.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Index {
+    order: ClassOrder,
+    /// So many go before the whole ordinary line, by their rank.
+    ranked: usize,
+    /// Where the others stand.
+    places: Steps,
+}
+
+impl Index {
+    /// Of a list in this order.
+    pub(super) fn of(classes: &[(u64, Number)], order: ClassOrder) -> Index {
+        let ranked = match order {
+            ClassOrder::Skip => 0,
+            ClassOrder::Strict => classes.partition_point(|(score, _)| class::rank(*score) > 0),
+        };
+        let places = Steps::of(&classes[ranked..], |(score, _)| class::place(*score));
+        Index { order, ranked, places }
+    }
+
+    /// How many of the same list go before an ordinary visitor, if this order is in force.
+    fn before(&self, classes: &[(u64, Number)], order: ClassOrder, number: Number) -> usize {
+        if order != self.order {
+            // Set a moment ago: the list comes with one of the next exchanges.
+            return classes.partition_point(|(score, _)| class::precedes(*score, order, number));
+        }
+        let place = |(score, _): &(u64, Number)| class::place(*score);
+        self.ranked + self.places.upto(&classes[self.ranked..], place, number)
+    }
+}
+
 impl View {
-    fn order(&self) -> ClassOrder {
+    /// In which order class visitors go, as it is set.
+    pub(super) fn order(&self) -> ClassOrder {
         self.settings().map_or(ClassOrder::Skip, |settings| settings.class_order)
     }
 
@@ -80,7 +127,7 @@ impl View {
     }
 
     /// The turns of those of a class who wait, one after the other.
-    fn turns(&self) -> &[Turn] {
+    fn turns(&self) -> &Turns {
         self.turns.get_or_init(|| {
             let all = self.ordinary_upto(self.counts.issued);
             let mut last = self.first_turn();
@@ -88,7 +135,9 @@ impl View {
                 last = self.turn_after(last, *score, all);
                 last
             };
-            self.head.lists.classes.iter().map(&mut next).collect()
+            let each: Vec<Turn> = self.head.lists.classes.iter().map(&mut next).collect();
+            let steps = Steps::of(&each, |turn| turn.ordinary);
+            Arc::new(Turns { each, steps, all })
         })
     }
 
@@ -96,21 +145,21 @@ impl View {
     pub(super) fn ordinary_before(&self, nth: usize) -> u64 {
         match self.share() {
             1_000.. => self.ahead_of(self.head.lists.classes[nth].0),
-            _ => self.turns()[nth].ordinary,
+            _ => self.turns().each[nth].ordinary,
         }
     }
 
-    /// How many but for late returners go before a class visitor, here or away.
+    /// How many but for late returners would go before a class visitor who is not in the line, if they came there.
     pub(super) fn before_classed(&self, standpoint: u64, number: Number) -> u64 {
         let classes = &self.head.lists.classes;
         let score = class::score(standpoint, self.order());
         let nth = classes.partition_point(|other| *other < (score, number));
         let ordinary = match self.share() {
             1_000.. => self.ahead_of(score),
-            _ if classes.get(nth) == Some(&(score, number)) => self.turns()[nth].ordinary,
             _ => {
-                let last = nth.checked_sub(1).map_or(self.first_turn(), |last| self.turns()[last]);
-                self.turn_after(last, score, self.ordinary_upto(self.counts.issued)).ordinary
+                let Turns { each, all, .. } = self.turns();
+                let last = nth.checked_sub(1).map_or(self.first_turn(), |last| each[last]);
+                self.turn_after(last, score, *all).ordinary
             }
         };
         nth as u64 + ordinary
@@ -123,29 +172,23 @@ impl View {
         if classes.is_empty() {
             return ordinary;
         }
-        let order = self.order();
-        let found = match order {
-            ClassOrder::Skip => self.head.index.upto(classes, number),
-            ClassOrder::Strict => None,
-        };
-        let by_order = found.unwrap_or_else(|| {
-            classes.partition_point(|(score, _)| class::precedes(*score, order, number))
-        });
+        let by_order = || self.head.index.before(classes, self.order(), number);
         if self.share() >= 1_000 {
-            return ordinary + by_order as u64;
+            return ordinary + by_order() as u64;
         }
-        let (turns, all) = (self.turns(), self.ordinary_upto(self.counts.issued));
-        if ordinary < all {
-            let before = turns.partition_point(|turn| turn.ordinary <= ordinary);
-            return ordinary + before.min(by_order) as u64;
+        let Turns { each, steps, all } = self.turns();
+        if ordinary < *all {
+            let before = steps.upto(each, |turn| turn.ordinary, ordinary);
+            return ordinary + before.min(by_order()) as u64;
         }
         // Away, and behind everybody who is here: back, they would be the last to share with. What is saved lasts for
         // less than a thousand turns.
-        let mut before = turns.partition_point(|turn| turn.ordinary < all).min(by_order);
-        let mut last = before.checked_sub(1).map_or(self.first_turn(), |last| turns[last]);
+        let by_order = by_order();
+        let mut before = each.partition_point(|turn| turn.ordinary < *all).min(by_order);
+        let mut last = before.checked_sub(1).map_or(self.first_turn(), |last| each[last]);
         while before < by_order {
             last = self.turn_after(last, classes[before].0, all + 1);
-            if last.ordinary > all {
+            if last.ordinary > *all {
                 break;
             }
             before += 1;
@@ -169,87 +212,5 @@ impl View {
 
     fn first_turn(&self) -> Turn {
         Turn { ordinary: 0, saved: self.counts.class_balance }
-    }
-}
-
-/// How many class visitors stand up to a place, found by it: for lists in the order of places. Ten thousand of them are
-/// counted in two looks at memory, where a search would take fourteen.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Index {
-    /// The first place.
-    from: Number,
-    /// Each step of the index is so many bits of a place.
-    shift: u32,
-    /// How many stand below each step, and at the end all; empty where the list is in another order.
-    below: Vec<u32>,
-}
-
-/// Steps of an index: 32 KB.
-const STEPS: u64 = 8_192;
-
-impl Index {
-    pub(super) fn of(classes: &[(u64, Number)]) -> Index {
-        let places = || classes.iter().map(|(score, _)| class::place(*score));
-        let (Some(from), Some(last)) = (places().next(), places().next_back()) else {
-            return Index::default();
-        };
-        if !places().is_sorted() {
-            return Index::default();
-        }
-        let shift = (0..64).find(|shift| (last - from) >> shift < STEPS).unwrap_or(63);
-        let mut below = Vec::new();
-        for (nth, place) in (0..).zip(places()) {
-            let step = ((place - from) >> shift) as usize; // below STEPS
-            below.resize(below.len().max(step + 1), nth);
-        }
-        below.push(u32::try_from(classes.len()).unwrap_or(u32::MAX)); // the head is bounded
-        Index { from, shift, below }
-    }
-
-    /// How many stand at or below a place; `None`: the list is in another order.
-    fn upto(&self, classes: &[(u64, Number)], place: Number) -> Option<usize> {
-        let all = *self.below.last()? as usize;
-        let Some(into) = place.checked_sub(self.from) else { return Some(0) };
-        let step = usize::try_from(into >> self.shift).unwrap_or(usize::MAX);
-        let Some(high) = step.checked_add(1).and_then(|next| self.below.get(next)) else {
-            return Some(all);
-        };
-        let (low, high) = (self.below[step] as usize, *high as usize);
-        let near = &classes[low..high];
-        Some(low + near.partition_point(|(score, _)| class::place(*score) <= place))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_index_counts_as_a_search_would_however_they_stand() {
-        let lists: [Vec<u64>; 7] = [
-            vec![],
-            vec![5],
-            (1..200).collect(),
-            vec![3; 50],
-            (0..100).map(|nth| nth * nth).collect(),
-            [vec![1; 40], vec![1_000_000; 3]].concat(),
-            (0..10_000).map(|nth| nth * 977).collect(),
-        ];
-        for places in lists {
-            let classes: Vec<(u64, Number)> = places
-                .iter()
-                .zip(1..)
-                .map(|(place, number)| (class::standpoint(*place, 0), number))
-                .collect();
-            let index = Index::of(&classes);
-            let some = [999_999, 1_000_000, 1_000_001, 9_769_022, 9_769_023, u64::MAX / 64];
-            for number in (0..2_200).chain(some) {
-                let searched = places.partition_point(|place| *place <= number);
-                let found = index.upto(&classes, number).unwrap_or(0);
-                assert_eq!(found, searched, "{number} among {}", places.len());
-            }
-        }
-        let ranks = [(class::standpoint(9, 3), 1), (class::standpoint(2, 0), 2)];
-        assert_eq!(Index::of(&ranks).upto(&ranks, 5), None, "in another order");
     }
 }

@@ -1,13 +1,23 @@
 //! The line beside the plain structure: a list of numbers in order and a map of visitors.
 //!
 //! `make bench` prints one table for 10 thousand to 10 million waiting: medians, ours and the plain one
-//! row by row, one after the other, since the plain one's scans would empty the caches of ours. Without
-//! `--bench` (as `cargo test` runs it) the smallest size alone is done, once, so that this file
-//! can't rot.
+//! row by row, one after the other, since the plain one's scans would empty the caches of ours. Then positions where
+//! 10,000 class visitors wait among a million, beside the same line without classes ([`classes`]): a bound that is missed there
+//! makes it fail. Without `--bench` (as `cargo test` runs it) the smallest size alone is done, once, and nothing is judged, so that
+//! this can't rot. `ONLY=classes make bench-line` leaves the plain structure out.
+
+mod classes;
+#[path = "../redis/figures.rs"]
+#[allow(dead_code)]
+mod figures;
+#[path = "../gateway/table.rs"]
+#[allow(dead_code)]
+mod table;
 
 use std::alloc::System;
 use std::collections::{HashMap, VecDeque};
 use std::hint::black_box;
+use std::process::ExitCode;
 use std::time::Instant;
 
 use anteroom::line::*;
@@ -21,19 +31,21 @@ const NODE: u128 = 1;
 /// Enough that the time is that of the queries and not of the caches the plain scan before has emptied.
 const POSITIONS: u64 = 500_000;
 
-fn main() {
+fn main() -> ExitCode {
     let full = std::env::args().any(|argument| argument == "--bench");
     let sizes: &[u64] = if full { &[10_000, 100_000, 1_000_000, 10_000_000] } else { &[10_000] };
     let rounds = if full { 9 } else { 1 };
-    if std::env::var_os("ONLY").is_some_and(|only| only == "classes") {
-        return classes(if full { 1_000_000 } else { 10_000 }, rounds);
+    if std::env::var_os("ONLY").is_none_or(|only| only != "classes") {
+        let columns: Vec<Column> =
+            sizes.iter().map(|size| Column::measure(*size, rounds)).collect();
+        print(&columns);
+        if full {
+            bounds(&columns);
+        }
     }
-    let columns: Vec<Column> = sizes.iter().map(|size| Column::measure(*size, rounds)).collect();
-    print(&columns);
-    if full {
-        figures(&columns);
-    }
-    classes(if full { 1_000_000 } else { 10_000 }, rounds);
+    let found = classes::measure(if full { 1_000_000 } else { 20_000 }, rounds, full);
+    println!("\n{found}");
+    if found.is_missed() { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
 /// A line with one node, and the times an exchange took.
@@ -46,6 +58,14 @@ struct Ours {
 
 impl Ours {
     fn new(size: u64) -> Ours {
+        let mut ours = Ours::empty();
+        for start in (0..size).step_by(1_000_000) {
+            join(&mut ours, (size - start).min(1_000_000) as u32);
+        }
+        ours
+    }
+
+    fn empty() -> Ours {
         let moment = Moment { wall_ms: START_MS, run: 1 };
         let mut ours = Ours {
             line: Line::founded(moment),
@@ -60,10 +80,6 @@ impl Ours {
             ..Settings::default()
         };
         ours.send(|batch| batch.offer = Some(Offer { version: 1, settings }));
-        for start in (0..size).step_by(1_000_000) {
-            let count = (size - start).min(1_000_000) as u32;
-            ours.send(|batch| batch.joins = vec![Join::Plain(count)]);
-        }
         ours
     }
 
@@ -195,7 +211,7 @@ impl Column {
     fn measure(size: u64, rounds: usize) -> Column {
         let region = Region::new(&ALLOCATOR);
         let mut ours = Ours::new(size);
-        stir(&mut ours);
+        stir(&mut ours, &[]);
         let bytes = |region: &Region<System>| {
             let stats = region.change();
             (stats.bytes_allocated as f64 - stats.bytes_deallocated as f64) / size as f64
@@ -227,7 +243,7 @@ impl Column {
             &|ours| ours.send(|batch| batch.marks = some.clone()),
             &|plain| timed(|| plain.mark(&some, START_MS)),
         );
-        row("a position, µs", rounds, &|ours| positions(ours, &asked), &|plain| {
+        row("a position, µs", rounds, &|ours| positions(&ours.view, &asked), &|plain| {
             timed(|| _ = black_box(plain.position(asked[1])))
         });
         row("a sweep, µs", rounds, &sweep_all, &|plain| timed(|| plain.sweep(START_MS)));
@@ -253,8 +269,8 @@ fn release(ours: &mut Ours, count: u64) -> f64 {
 }
 
 /// The dearest case: no chunk of any bitmap is all zeros or all ones. One in ten is silent in each
-/// period, another one each time; here and there somebody leaves.
-fn stir(ours: &mut Ours) {
+/// period, another one each time; here and there somebody leaves. Those of a class are all here.
+fn stir(ours: &mut Ours, classed: &[u64]) {
     let issued = ours.view.counts().issued;
     for period in 0..3 {
         for start in (1..=issued).step_by(1_000_000) {
@@ -262,9 +278,13 @@ fn stir(ours: &mut Ours) {
             let marks = numbers.filter(|number| number % 10 != period).collect();
             ours.send(|batch| batch.marks = marks);
         }
+        for some in classed.chunks(MAX_ITEMS) {
+            ours.send(|batch| batch.present = some.to_vec());
+        }
         ours.sweep();
     }
-    let leavers: Vec<u64> = (1..=issued).step_by(4_096).collect();
+    let ordinary = |number: &u64| classed.binary_search(number).is_err();
+    let leavers: Vec<u64> = (1..=issued).step_by(4_096).filter(ordinary).collect();
     for some in leavers.chunks(MAX_ITEMS) {
         ours.send(|batch| batch.leaves = some.to_vec());
     }
@@ -273,10 +293,10 @@ fn stir(ours: &mut Ours) {
 }
 
 /// The mean time of a position.
-fn positions(ours: &mut Ours, asked: &[u64]) -> f64 {
+fn positions(view: &View, asked: &[u64]) -> f64 {
     let time = timed(|| {
         for number in asked {
-            black_box(ours.view.position(black_box(*number)));
+            black_box(view.position(black_box(*number)));
         }
     });
     time / asked.len() as f64
@@ -313,41 +333,6 @@ fn fall_silent(ours: &mut Ours, low: u64, high: u64) {
     assert_eq!(ours.line.standing(low), Standing::Away, "the front is absent");
 }
 
-/// Positions of everybody with 10,000 class visitors in the line, beside a line without; with a share the order is found once a
-/// view, and that is told beside.
-fn classes(size: u64, rounds: usize) {
-    let asked = spread(size, POSITIONS.min(size));
-    let time = |ours: &mut Ours| median((0..rounds).map(|_| positions(ours, &asked)).collect());
-    let mut ours = Ours::new(size);
-    stir(&mut ours);
-    let without = time(&mut ours);
-    let class = |skip| Class { name: format!("skip-{skip}"), skip, rank: 0 };
-    let mut settings = ours.view.settings().cloned().unwrap_or_default();
-    settings.classes = (0..=9).map(|tenth| class(100 * tenth + 50)).collect();
-    ours.send(|batch| batch.offer = Some(Offer { version: 2, settings: settings.clone() }));
-    let keyed = |nth: u64| {
-        let class = Some(format!("skip-{}", 100 * (nth % 10) + 50));
-        Join::Keyed(Keyed { class, ..Keyed::default() })
-    };
-    for _ in 0..40 {
-        ours.send(|batch| batch.joins = (0..250).map(keyed).collect());
-    }
-    ours.wall_ms += 1_500;
-    ours.send(|_| {});
-    assert_eq!(ours.view.counts().classed, 10_000, "they wait");
-    let with = time(&mut ours);
-    settings.class_share = 500;
-    ours.send(|batch| batch.offer = Some(Offer { version: 3, settings }));
-    let found = timed(|| _ = black_box(ours.view.position(size)));
-    let shared = time(&mut ours);
-    println!(
-        "a position at {size} with 10,000 class visitors: {with:.3} µs, {:.2}x a line without ({without:.3} µs; at most 2x); \
-         with class_share {shared:.3} µs, {:.2}x, and {found:.0} µs once a view",
-        with / without,
-        shared / without,
-    );
-}
-
 fn print(columns: &[Column]) {
     print!("{:<70}", "ours / plain");
     columns.iter().for_each(|column| print!("{:>26}", format!("{} waiting", column.size)));
@@ -363,7 +348,7 @@ fn print(columns: &[Column]) {
 }
 
 /// The figures the line is held to.
-fn figures(columns: &[Column]) {
+fn bounds(columns: &[Column]) {
     let at = |column: &Column, name: &str| {
         let row = column.rows.iter().find(|row| row.0.starts_with(name));
         row.map_or(f64::NAN, |row| row.1)
