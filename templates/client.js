@@ -92,9 +92,9 @@ export class QueueStatus {
 // Asks for a status again and again. Both an async iterable and something to listen to.
 class StatusStream {
   constructor(client, key, query, interval, delay) {
-    Object.assign(this, { client, key, query, interval, delay, listeners: new Set(), failures: 0, asked: 0, last: null, done: false });
+    Object.assign(this, { client, key, query, interval, delay, listeners: new Set(), failures: 0, asked: 0, held: 0, last: null, done: false });
     this.wake = () => {
-      if (!globalThis.document?.hidden && Date.now() - this.asked >= RUSH) this.ask();
+      if (!globalThis.document?.hidden && Date.now() >= Math.max(this.asked + RUSH, this.held)) this.ask();
     };
   }
 
@@ -152,6 +152,7 @@ class StatusStream {
       status = QueueStatus.failed(error, this.last);
       this.failures += 1;
       status.retrySeconds = pause = backoff(this.failures, error);
+      if (error.status === 429) this.held = Date.now() + pause * 1000;
     }
     this.asking = false;
     if (this.done) return;

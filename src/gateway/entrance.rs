@@ -505,6 +505,18 @@ impl Entrance {
         }
     }
 
+    /// Counts a question to the line whether a turn has come, apart from all others: tabs that ask how long it takes must not
+    /// use up what the request needs that enters.
+    ///
+    /// # Errors
+    /// After how many milliseconds the next one would be allowed.
+    pub fn limit_claims(&self, proof: Proof, now_ms: u64) -> Result<f64, u64> {
+        if self.is_shadow() {
+            return Ok(0.0);
+        }
+        self.by_ticket.take(claim_key(proof), now_ms)
+    }
+
     /// What the line is told about a newcomer from an address: nothing, until this node has seen its share of half of what
     /// the address may do. So a crowd of strangers costs the store a number each and no more.
     ///
@@ -572,4 +584,9 @@ pub fn proof_key(proof: Proof) -> Key {
     key[..8].copy_from_slice(&proof.epoch.to_be_bytes());
     key[8..].copy_from_slice(&proof.number.to_be_bytes());
     key
+}
+
+/// Likewise, for the requests that would enter: no epoch is ever so high.
+fn claim_key(proof: Proof) -> Key {
+    proof_key(Proof { epoch: !proof.epoch, ..proof })
 }

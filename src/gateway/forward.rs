@@ -54,6 +54,8 @@ pub struct Forward {
     pub admission: Option<Admission>,
     /// Past a room that does not apply to whoever asks.
     pub outside: Option<Outside>,
+    /// Let by for its method alone.
+    pub by_method: bool,
     /// What the origin answered on the [short way](super::lane), and how many bytes of it went on. 0: nothing yet.
     pub answered: (u16, u64),
 }
@@ -214,7 +216,14 @@ impl Admission {
 impl Forward {
     /// Where no right is needed.
     pub fn open(origin: Arc<Origin>, client: Client) -> Forward {
-        Forward { origin, client, admission: None, outside: None, answered: (0, 0) }
+        Forward {
+            origin,
+            client,
+            admission: None,
+            outside: None,
+            by_method: false,
+            answered: (0, 0),
+        }
     }
 
     /// Past a room that does not apply to whoever asks.
@@ -266,7 +275,43 @@ impl Forward {
     /// on, as those of HTTP/2 are anyway: keeping each as it was written takes a second table, which every try at a
     /// server would copy.
     pub fn strip(&self, request: &mut RequestHeader) {
-        with_headers(request, |headers| strip(headers, self.client.vouched));
+        with_headers(request, |headers| self.strip_headers(headers));
+    }
+
+    fn strip_headers(&self, headers: &mut HeaderMap) {
+        let doomed = headers.keys().filter(|name| self.withholds(name.as_str()));
+        let doomed: Vec<_> = doomed.cloned().collect();
+        for name in doomed {
+            headers.remove(&name);
+        }
+        strip_cookies(headers);
+    }
+
+    /// Whether the origin is not told of a header, by its name in lower case: only we may say it, or only a trusted proxy
+    /// may, or it would make of a request another one than was judged.
+    pub(super) fn withholds(&self, name: &str) -> bool {
+        // Hardly any name begins so: one look at the first letter spares the rest.
+        if !matches!(name.as_bytes().first(), Some(b'x' | b'f')) {
+            return false;
+        }
+        let ours = |name: &str| name.starts_with("x-anteroom-") || name == "x-admission-pass";
+        let proxys = |name: &str| {
+            matches!(name, "forwarded" | "x-real-ip" | "x-original-url" | "x-rewrite-url")
+                || name.starts_with("x-forwarded-")
+        };
+        let another_method = |name: &str| {
+            let names = ["x-http-method-override", "x-http-method", "x-method-override"];
+            self.by_method && names.contains(&name)
+        };
+        // Many an origin takes `x_a` for `x-a`, and some take `x.a` for it.
+        let odd = |c: char| !c.is_ascii_alphanumeric() && c != '-';
+        match name.contains(odd) {
+            true => {
+                let name = name.replace(odd, "-");
+                ours(&name) || proxys(&name) || another_method(&name)
+            }
+            false => ours(name) || (!self.client.vouched && proxys(name)) || another_method(name),
+        }
     }
 
     /// Adds what the origin is to know. Last of all, so that nothing a visitor says about their connection can take
@@ -336,7 +381,7 @@ impl Forward {
         response: &mut ResponseHeader,
         command: Option<Order>,
     ) -> pingora::Result<()> {
-        response.remove_header(&COMMAND);
+        unsay(response);
         let secure = self.client.secure;
         if let Some(outside) = self.outside.as_ref().filter(|outside| outside.hand_out) {
             if !is_shared(response) {
@@ -365,6 +410,11 @@ impl Forward {
         response.append_header(name, value)?;
         Ok(())
     }
+}
+
+/// What an origin says to us alone goes on to nobody.
+pub(super) fn unsay(response: &mut ResponseHeader) {
+    response.remove_header(&COMMAND);
 }
 
 impl Forward {
@@ -503,36 +553,6 @@ pub(super) enum Value<'a> {
     Text(&'a [u8]),
     /// In digits.
     Number(u64),
-}
-
-/// Whether a header, by its name in lower case, is one that only we may send, or only a trusted proxy may.
-pub(super) fn is_withheld(name: &str, vouched: bool) -> bool {
-    // Hardly any name begins so: one look at the first letter spares the rest.
-    if !matches!(name.as_bytes().first(), Some(b'x' | b'f')) {
-        return false;
-    }
-    let ours = |name: &str| name.starts_with("x-anteroom-") || name == "x-admission-pass";
-    let about_client =
-        |name: &str| matches!(name, "forwarded" | "x-real-ip") || name.starts_with("x-forwarded-");
-    // Many an origin takes `x_a` for `x-a`, and some take `x.a` for it.
-    let odd = |c: char| !c.is_ascii_alphanumeric() && c != '-';
-    match name.contains(odd) {
-        true => {
-            let name = name.replace(odd, "-");
-            ours(&name) || about_client(&name)
-        }
-        false => ours(name) || (!vouched && about_client(name)),
-    }
-}
-
-/// Takes away what only we may say, and what only a trusted proxy may.
-fn strip(headers: &mut HeaderMap, vouched: bool) {
-    let doomed = headers.keys().filter(|name| is_withheld(name.as_str(), vouched));
-    let doomed: Vec<_> = doomed.cloned().collect();
-    for name in doomed {
-        headers.remove(&name);
-    }
-    strip_cookies(headers);
 }
 
 /// Our cookies go, and HTTP/2's several lines become HTTP/1's one (RFC 9113, 8.2.3).

@@ -68,10 +68,8 @@ impl Live {
         }
         match self.way(head, path, &client) {
             Way::Misdirected => Verdict::Answer(Response::plain(421, "No such site here.\n")),
-            Way::Open { origin } | Way::Bypassed { origin, .. } => match self.origins.get(origin) {
-                Some(origin) => Verdict::Forward(Box::new(Forward::open(origin.clone(), client))),
-                None => Verdict::Answer(Response::plain(502, "No such origin.\n")),
-            },
+            Way::Open { origin } => self.open(origin, client, false),
+            Way::Bypassed { origin, by_method, .. } => self.open(origin, client, by_method),
             Way::Guarded { room, origin } => {
                 match (self.entrances.get(room), self.origins.get(origin)) {
                     (Some(entrance), Some(origin)) => guarded(head, client, entrance, origin),
@@ -79,6 +77,15 @@ impl Live {
                 }
             }
         }
+    }
+
+    /// To an origin without a pass.
+    fn open(&self, origin: &str, client: Client, by_method: bool) -> Verdict {
+        let Some(origin) = self.origins.get(origin) else {
+            return Verdict::Answer(Response::plain(502, "No such origin.\n"));
+        };
+        let forward = Forward::open(origin.clone(), client);
+        Verdict::Forward(Box::new(Forward { by_method, ..forward }))
     }
 
     fn api(&self, head: &impl Head, client: Client, endpoint: &str) -> Verdict {
@@ -257,7 +264,11 @@ fn guarded(
         return Verdict::Forward(let_through(entrance, origin, client));
     }
     let reader = Reader::of(head, intent, client);
-    if let Err(retry_ms) = entrance.limit(carried, &client, now_ms) {
+    let allowed = match decision {
+        Decision::Claim(proof) => entrance.limit_claims(proof, now_ms),
+        _ => entrance.limit(carried, &client, now_ms),
+    };
+    if let Err(retry_ms) = allowed {
         if entrance.stops_nobody() {
             return Verdict::Forward(unstopped(entrance, origin, client));
         }

@@ -50,8 +50,9 @@ const READ: usize = 16 * 1024;
 const LINGER_BYTES: usize = 256 * 1024;
 const LINGER: Duration = Duration::from_secs(2);
 
-/// At the end of a process, a connection without a request yet is waited for this long: less than what a new process
-/// waits for the old one's answers.
+/// At the end of a process, a connection on which nothing is under way is listened to for this long: what its client
+/// sent before it could know is answered, as the connection's last. Less than what a new process waits for the old one's
+/// answers.
 const FAREWELL: Duration = Duration::from_secs(1);
 
 /// The door.
@@ -105,10 +106,9 @@ impl Gate {
             stopped = stopped || stopping.as_mut().poll(cx).is_ready();
             if stopped { Poll::Ready(()) } else { Poll::Pending }
         };
-        let mut first = true;
         loop {
             if unread.is_empty() {
-                let begun = first_bytes(&mut stream, &mut unread, &mut alarm, first, &mut farewell);
+                let begun = first_bytes(&mut stream, &mut unread, &mut alarm, &mut farewell);
                 if begun.await.is_none() {
                     break;
                 }
@@ -121,7 +121,6 @@ impl Gate {
             }
             bounds = self.live.load().bounds;
             alarm.put_off(Instant::now() + bounds.idle_timeout);
-            first = false;
         }
         hang_up(&mut stream).await;
     }
@@ -353,7 +352,6 @@ async fn first_bytes(
     stream: &mut Fence,
     unread: &mut BytesMut,
     alarm: &mut Alarm,
-    first: bool,
     farewell: &mut impl FnMut(&mut Context<'_>) -> Poll<()>,
 ) -> Option<()> {
     tokio::select! {
@@ -362,10 +360,8 @@ async fn first_bytes(
         () = alarm.rings() => None,
         () = async {
             poll_fn(farewell).await;
-            // Whoever has only just come has a request on the way.
-            if first {
-                Box::pin(sleep(FAREWELL)).await;
-            }
+            // Whoever has only just come has a request on the way, and whoever stays may have one.
+            Box::pin(sleep(FAREWELL)).await;
         } => None,
     }
 }

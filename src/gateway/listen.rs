@@ -25,11 +25,13 @@ use super::head::Peer;
 use super::http2;
 use super::live::Live;
 use super::proxy::Proxy;
+use crate::log::Seldom;
 
 /// Connections that may wait to be accepted: a flash crowd comes faster than it is welcomed. The system cuts it to
 /// its own bound (net.core.somaxconn, 4,096 on Linux).
 const BACKLOG: i32 = 16_384;
-/// After an accept that failed because files have run out: soon enough for whoever waits, and no busy loop.
+/// After an accept that failed for want of something of ours, files as a rule: soon enough for whoever waits, and no busy
+/// loop.
 const BREATH: Duration = Duration::from_millis(50);
 /// A handshake that takes longer is none.
 const HANDSHAKE: Duration = Duration::from_secs(10);
@@ -76,12 +78,12 @@ impl Porter {
             };
             match accepted {
                 Ok((tcp, peer)) => self.take(tcp, peer, tls.as_ref()),
-                Err(error) if is_exhausted(&error) => {
-                    tracing::warn!(event = "node.exhausted", %error, "no connection can be accepted: raise the limit of open files");
+                // The visitor was gone before we came: nobody's fault.
+                Err(error) if is_gone(&error) => {}
+                Err(error) => {
+                    tell_exhausted(&error);
                     sleep(BREATH).await;
                 }
-                // The visitor was gone before we came: nobody's fault.
-                Err(_) => {}
             }
         }
     }
@@ -130,7 +132,19 @@ async fn shake(acceptor: &Acceptor, connection: Connection) -> Option<Stream> {
     Some(Box::new(shaken))
 }
 
-/// No more files for this process, or for the system.
-fn is_exhausted(error: &io::Error) -> bool {
-    matches!(error.raw_os_error(), Some(23 | 24)) || error.kind() == io::ErrorKind::OutOfMemory
+/// Whoever connected has hung up meanwhile. Anything else may last.
+fn is_gone(error: &io::Error) -> bool {
+    use io::ErrorKind::{ConnectionAborted, ConnectionReset, Interrupted};
+    matches!(error.kind(), ConnectionAborted | ConnectionReset | Interrupted)
+}
+
+/// What keeps a node from accepting keeps it from it on every address, many times a second.
+fn tell_exhausted(error: &io::Error) {
+    static EXHAUSTED: Seldom = Seldom::new();
+    let Some(count) = EXHAUSTED.happened() else { return };
+    // No more files for this process, or for the system.
+    let files = matches!(error.raw_os_error(), Some(23 | 24));
+    let why =
+        if files { "raise the limit of open files" } else { "the system is short of something" };
+    tracing::warn!(event = "node.exhausted", %error, count, "no connection can be accepted: {why}");
 }

@@ -10,7 +10,8 @@
 //! | plain | a careful server (RFC 3986): unreserved characters decoded, dots and double slashes resolved |
 //! | loose | the most careless one: everything decoded, again and again, `\` is `/`, parameters dropped |
 //!
-//! A room guards a path if either reading lies in it. A rule that lets by counts only if the two agree.
+//! A room guards a path if either reading lies in it, in capitals or not. A rule that lets by counts only if the two agree, and
+//! to the letter.
 
 use std::borrow::Cow;
 

@@ -26,7 +26,7 @@ use super::answer::{Response, with_date};
 use super::api::{self, Streams};
 use super::asking::Outcome;
 use super::chaperone::{Connected, Progress, Watch, accompany, hurry};
-use super::forward::{Asked, Forward, Order, TOO_LARGE};
+use super::forward::{Asked, Forward, Order, TOO_LARGE, unsay};
 use super::front::{JOIN, REJOIN, Verdict, rejoin};
 use super::head::{Client, Head, Peer};
 use super::http1::{self, Refused};
@@ -319,6 +319,7 @@ impl ProxyHttp for Proxy {
     ) -> Result<()> {
         let status = response.status.as_u16();
         if status < 200 && status != 101 {
+            unsay(response);
             return Ok(());
         }
         if status == 101 {

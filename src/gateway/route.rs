@@ -1,8 +1,8 @@
 //! Which room guards a request, and where it would go.
 //!
 //! Owns the rules an operator wrote about hosts, paths and exceptions, and makes them hard to walk
-//! around: a host nobody names goes nowhere, a path counts in every reading an origin could give it, the
-//! most specific room wins, and an exception needs certainty. Decides nothing about visitors.
+//! around: a host nobody names goes nowhere, a path counts in every reading an origin could give it and in
+//! any case, the most specific room wins, and an exception needs certainty. Decides nothing about visitors.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -84,6 +84,8 @@ pub enum Way<'a> {
         room: &'a str,
         /// To this origin.
         origin: &'a str,
+        /// For its method alone: the origin must not be told of another one.
+        by_method: bool,
     },
     /// Guarded by a room.
     Guarded {
@@ -116,6 +118,10 @@ impl Routes {
     /// From rooms, and from the origins of hosts that are outside of them.
     pub fn new(guards: Vec<Guard>, sites: &[(String, String)]) -> Routes {
         let mut routes = Routes { guards, ..Routes::default() };
+        for guard in &mut routes.guards {
+            // Last: a method is why somebody is let by only where nothing else is.
+            guard.bypass.sort_by_key(|rule| matches!(rule, Bypass::Method(_)));
+        }
         for (host, origin) in sites {
             routes.site(host).origin.get_or_insert_with(|| origin.clone());
         }
@@ -152,10 +158,16 @@ impl Routes {
         let mut sites = self.sites(asked.host);
         let readings = Readings::of(asked.path);
         match self.guard(sites.clone(), &readings) {
-            Some(guard) if guard.lets_by(asked, &readings) => {
-                Way::Bypassed { room: &guard.room, origin: &guard.origin }
+            Some(guard) => {
+                let (room, origin) = (&*guard.room, &*guard.origin);
+                match guard.exception(asked, &readings) {
+                    Some(rule) => {
+                        let by_method = matches!(rule, Bypass::Method(_));
+                        Way::Bypassed { room, origin, by_method }
+                    }
+                    None => Way::Guarded { room, origin },
+                }
             }
-            Some(guard) => Way::Guarded { room: &guard.room, origin: &guard.origin },
             None => match sites.find_map(|site| site.origin.as_deref()) {
                 Some(origin) => Way::Open { origin },
                 None => Way::Misdirected,
@@ -216,15 +228,26 @@ fn bare_host(host: &str) -> Cow<'_, str> {
 }
 
 /// How much of a path a pattern fixes, if it fits: `/drop/*` is everything below `/drop` and itself,
-/// `/checkout` is itself, with or without a slash at the end.
-fn fits(pattern: &str, path: &str) -> Option<usize> {
+/// `/checkout` is itself, with or without a slash at the end. `alike` says whether two texts are one.
+fn fits(pattern: &str, path: &str, alike: fn(&[u8], &[u8]) -> bool) -> Option<usize> {
     let (stem, open) = match pattern.strip_suffix("/*") {
         Some(stem) => (stem, true),
         None => (pattern.strip_suffix('/').unwrap_or(pattern), false),
     };
-    let rest = path.strip_prefix(stem)?;
-    let inside = matches!(rest, "" | "/") || (open && rest.starts_with('/'));
-    inside.then_some(2 * pattern.len() + usize::from(!open))
+    let (start, rest) = path.as_bytes().split_at_checked(stem.len())?;
+    // What follows is looked at first: for most paths it says no at once.
+    let inside = matches!(rest, b"" | b"/") || (open && rest.starts_with(b"/"));
+    (inside && alike(start, stem.as_bytes())).then_some(2 * pattern.len() + usize::from(!open))
+}
+
+/// Many an origin takes `/CHECKOUT` for `/checkout`: Express as it comes, IIS, whatever serves files from Windows.
+fn in_any_case(one: &[u8], other: &[u8]) -> bool {
+    one.eq_ignore_ascii_case(other)
+}
+
+/// Others do not, and an exception holds for what it names alone.
+fn to_the_letter(one: &[u8], other: &[u8]) -> bool {
+    one == other
 }
 
 impl Guard {
@@ -233,23 +256,26 @@ impl Guard {
         match &self.paths {
             None => Some(0),
             Some(patterns) => {
-                let in_any =
-                    |pattern: &String| readings.all().filter_map(|path| fits(pattern, path)).max();
+                let in_any = |pattern: &String| {
+                    readings.all().filter_map(|path| fits(pattern, path, in_any_case)).max()
+                };
                 patterns.iter().filter_map(in_any).max()
             }
         }
     }
 
-    fn lets_by(&self, asked: &Asked<'_>, readings: &Readings<'_>) -> bool {
-        let applies = |rule: &Bypass| match rule {
-            Bypass::Path(pattern) => fits(pattern, readings.plain()).is_some(),
+    /// The rule that lets it by.
+    fn exception(&self, asked: &Asked<'_>, readings: &Readings<'_>) -> Option<&Bypass> {
+        let applies = |rule: &&Bypass| match rule {
+            Bypass::Path(pattern) => fits(pattern, readings.plain(), to_the_letter).is_some(),
             Bypass::Address(net) => net.contains(&asked.address),
             Bypass::Header(name, value) => {
                 (asked.header)(&name.to_ascii_lowercase(), value.as_bytes())
             }
             Bypass::Method(method) => method == asked.method,
         };
-        readings.is_certain() && self.bypass.iter().any(applies)
+        let certain = readings.is_certain();
+        self.bypass.iter().find(|rule| certain && applies(rule))
     }
 }
 

@@ -65,6 +65,12 @@ fn every_page_fits_a_phone_in_arabic_from_right_to_left() {
     fits("ar", "rtl");
 }
 
+/// Without a font for it every sign is an empty box of its width, which must fit just as well.
+#[test]
+fn every_page_fits_a_phone_in_japanese() {
+    fits("ja", "ltr");
+}
+
 #[track_caller]
 fn fits(language: &str, direction: &str) {
     let gallery = Gallery::start();

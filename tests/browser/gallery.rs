@@ -1,6 +1,7 @@
 //! One of every page there is, each reached as visitors reach it.
 
 use std::net::{SocketAddr, TcpListener};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 
@@ -11,7 +12,7 @@ use crate::support::shaky::Manner;
 use crate::support::{CutOff, Gateway, Origin, Request, Visitor};
 
 /// Its pages.
-pub const PAGES: [&str; 19] = [
+pub const PAGES: [&str; 21] = [
     "waiting",
     "paused",
     "unsent",
@@ -31,6 +32,8 @@ pub const PAGES: [&str; 19] = [
     "cookies-off",
     "not-sent",
     "own",
+    "name",
+    "roster",
 ];
 
 /// A gateway with a room for each.
@@ -74,6 +77,7 @@ impl Gallery {
                 "own",
                 &format!("paths = [\"/own/*\"]\nmode = \"hold\"\npage = {{ file = {own:?} }}"),
             )
+            .room("names", "paths = [\"/name/*\", \"/roster/*\"]\nmode = \"hold\"\nmax_active = 9\nroster = true")
             .start();
         let crowd = Crowd::before(&gateway, 0);
         let mut full = vec![Visitor::new(&gateway), Visitor::new(&gateway)];
@@ -164,6 +168,20 @@ impl Gallery {
             "arrived" => {
                 browser.open(&self.lost[1].url("/"));
                 state("provisional");
+            }
+            "name" => {
+                browser.visit(&self.gateway, "/name/");
+                browser.until(page, || browser.sees("form.name").is_some());
+            }
+            "roster" => {
+                static NAMED: AtomicUsize = AtomicUsize::new(1);
+                browser.visit(&self.gateway, "/roster/");
+                browser.until("a name is asked for", || browser.sees("form.name").is_some());
+                // Nobody else may have it.
+                let nth = NAMED.fetch_add(1, Ordering::Relaxed);
+                browser.types("#name", &format!("Somebody whose name is long, the {nth}th"));
+                browser.click("form.name button");
+                browser.until(page, || browser.sees(".roster .me").is_some() && browser.is("live"));
             }
             "slow" => browser.visit(&self.gateway, "/slow?ms=2000"),
             page => browser.visit(&self.gateway, &format!("/{page}/")),

@@ -133,7 +133,7 @@ fn of_the_dashboard() {
 
 /// For those who change the pages: one of each, to be looked at.
 #[test]
-#[ignore = "writes pictures of every page: make screenshots"]
+#[ignore = "writes pictures of every page into the folder that ANTEROOM_GALLERY names"]
 fn of_every_page() {
     let Some(folder) = std::env::var_os("ANTEROOM_GALLERY").map(PathBuf::from) else { return };
     std::fs::create_dir_all(&folder).expect("a folder");

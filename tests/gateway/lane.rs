@@ -123,6 +123,30 @@ fn chunks_trailers_early_hints_and_answers_without_a_body_pass_as_they_are() {
     assert_eq!(connection.ask(&Request::get("/")).text(), "ok");
 }
 
+/// What a site says to us alone goes on to nobody, wherever it says it; only in an answer's own head it is heard.
+#[test]
+fn a_command_before_an_answer_or_after_it_reaches_nobody() {
+    // A name in Connection is too much for the short way.
+    let long = Request::get("/").with("X-Named", "1").with("Connection", "x-named");
+    for (request, trailers) in [(Request::get("/"), "X-T: 1\r\nX-U: 2\r\n"), (long, "")] {
+        let site = Verbatim::new(&[
+            (b"HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\nX-Anteroom-Command: revoke\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\nX-T: 1\r\nx-anteroom-command: revoke\r\nX-U: 2\r\n\r\n", true),
+            OK,
+        ]);
+        let gateway = site.gateway();
+        let mut connection = gateway.connect();
+        connection.send(&request.bytes());
+        let (mut said, end) = (String::new(), format!("0\r\n{trailers}\r\n"));
+        while !said.ends_with(&end) {
+            said += &String::from_utf8_lossy(&connection.read_some().expect("the whole answer"));
+        }
+        assert!(said.to_lowercase().contains("link: </a.css>"), "{said}");
+        assert!(said.contains("\r\n\r\n5\r\nhello\r\n"), "{said}");
+        assert!(!said.to_lowercase().contains("command"), "{said}");
+        assert_eq!(connection.ask(&Request::get("/")).text(), "ok");
+    }
+}
+
 /// What could be read as two answers is none: the rest of it must not become somebody else's.
 #[test]
 fn an_answer_that_could_end_in_two_places_reaches_nobody() {

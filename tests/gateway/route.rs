@@ -83,6 +83,9 @@ fn the_most_specific_room_wins() {
         ("shop.example.com", "/drop/one", "one"),
         ("shop.example.com", "/drop/one/", "one"),
         ("shop.example.com", "/drop/one/more", "drop"),
+        ("shop.example.com", "/Drop/ONE", "one"),
+        ("shop.example.com", "/DROP/two", "drop"),
+        ("shop.example.com", "/DROPPED", "shop"),
     ] {
         assert_eq!(room(&routes, host, path), Some(expected), "{host}{path}");
     }
@@ -101,7 +104,7 @@ fn a_path_outside_every_room_goes_to_the_hosts_origin() {
 }
 
 /// Every one of them reaches `/checkout/pay` on some server.
-const WAYS_ROUND: [&str; 18] = [
+const WAYS_ROUND: [&str; 22] = [
     "/checkout/pay",
     "//checkout//pay",
     "/./checkout/./pay",
@@ -120,6 +123,10 @@ const WAYS_ROUND: [&str; 18] = [
     "/checkout%3bv=1/pay",
     "/checkout%00/pay",
     "/static/%2e%2e%2f%2e%2e%2fcheckout/pay/",
+    "/CHECKOUT/pay",
+    "/%43heckout/pay",
+    "/STATIC/../Checkout/pay",
+    "/STATIC/%2e%2e/checkOUT/Pay",
 ];
 
 #[test]
@@ -137,11 +144,18 @@ fn there_is_no_way_round() {
             "{path}: let by as /static"
         );
     }
-    let by = Way::Bypassed { room: "all", origin: "all-origin" };
+    let by = Way::Bypassed { room: "all", origin: "all-origin", by_method: false };
     for path in ["/static/app.js", "/static", "/static/a%20b.css", "/static/%7euser/x"] {
         assert_eq!(routes.way(&get("all.example.com", path)), by, "{path}");
     }
-    for path in ["/staticx", "/static%2fapp.js", "/static/app.js;x", "/static/%00"] {
+    for path in [
+        "/staticx",
+        "/static%2fapp.js",
+        "/static/app.js;x",
+        "/static/%00",
+        "/STATIC/app.js",
+        "/%53tatic/a",
+    ] {
         assert_eq!(room(&routes, "all.example.com", path), Some("all"), "{path}");
     }
 }
@@ -155,10 +169,14 @@ fn exceptions_by_address_header_and_method() {
         Bypass::Method("OPTIONS".into()),
     ];
     let routes = Routes::new(vec![sale], &[]);
-    let by = Way::Bypassed { room: "sale", origin: "sale-origin" };
+    let by = Way::Bypassed { room: "sale", origin: "sale-origin", by_method: false };
+    let by_method = Way::Bypassed { room: "sale", origin: "sale-origin", by_method: true };
     let plain = get("h", "/");
     assert!(matches!(routes.way(&plain), Way::Guarded { .. }));
-    assert_eq!(routes.way(&Asked { method: "OPTIONS", ..plain }), by);
+    let options = Asked { method: "OPTIONS", ..plain };
+    assert_eq!(routes.way(&options), by_method);
+    let address = IpAddr::from([198, 51, 100, 9]);
+    assert_eq!(routes.way(&Asked { address, ..options }), by, "whatever its method");
     assert!(matches!(routes.way(&Asked { method: "options", ..plain }), Way::Guarded { .. }));
     assert_eq!(routes.way(&Asked { address: IpAddr::from([198, 51, 100, 9]), ..plain }), by);
     for (value, expected) in [("s3cret", true), ("s3cre", false), ("s3crets", false), ("", false)] {
@@ -173,7 +191,7 @@ proptest! {
     /// However a guarded path is dressed up, it stays guarded.
     #[test]
     fn a_dressed_up_path_stays_guarded(
-        dressing in prop::collection::vec((0..6u8, any::<prop::sample::Index>()), 0..6),
+        dressing in prop::collection::vec((0..7u8, any::<prop::sample::Index>()), 0..6),
         tail in "[a-z]{0,8}",
     ) {
         let mut path = format!("/checkout/{tail}");
@@ -190,6 +208,8 @@ proptest! {
                 4 if at > 0 => path.insert_str(at, ";p=1"),
                 5 if !path[..letter].ends_with(|c: char| c == '%' || c.is_ascii_digit()) && !path[..letter].contains(';') =>
                     path.replace_range(letter..=letter, &format!("%{:02X}", path.as_bytes()[letter])),
+                6 if !path[..letter].ends_with(|c: char| c == '%' || c.is_ascii_digit()) =>
+                    path[letter..=letter].make_ascii_uppercase(),
                 _ => {}
             }
         }

@@ -81,9 +81,13 @@ fn hosts(guard: &Guard) -> Vec<&str> {
 fn shared(one: &Guard, other: &Guard) -> Option<String> {
     let (theirs, other_paths) = (hosts(other), paths(other));
     let host = hosts(one).into_iter().find(|host| theirs.contains(host))?;
-    let path = paths(one).into_iter().find(|path| other_paths.contains(path))?;
+    let same = |path: &&str| other_paths.iter().find(|other| other.eq_ignore_ascii_case(path));
+    let (path, other) = paths(one).into_iter().find_map(|path| Some((path, *same(&path)?)))?;
     let host = if host == ANY { "any host, " } else { host };
-    Some(format!("{host}{path}"))
+    Some(match path == other {
+        true => format!("{host}{path}"),
+        false => format!("{host}{path}: to a room, {other} is the same"),
+    })
 }
 
 /// Every path a room names; `/a/` and `/a` are the same to the router.

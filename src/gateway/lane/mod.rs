@@ -145,7 +145,7 @@ impl Lane<'_> {
                 let told = std::mem::take(&mut server.buffer);
                 let (early, rest) = told.split_at(head.length);
                 if head.is_worth_telling() {
-                    self.send(early).await.map_err(|_| Trouble::Gone)?;
+                    self.send(&head.early(early)).await.map_err(|_| Trouble::Gone)?;
                 }
                 server.buffer.extend_from_slice(rest);
             }
@@ -186,10 +186,12 @@ impl Lane<'_> {
         loop {
             let part = ending.take(&server.buffer)?;
             if part.length > 0 {
-                let bytes = &server.buffer[..part.length];
-                let sent = timeout(patience, write_part(stream, bytes, &ending));
-                unless(over.as_mut(), sent).await?.map_err(late)??;
-                self.forward.answered.1 += part.length as u64;
+                if !part.own {
+                    let bytes = &server.buffer[..part.length];
+                    let sent = timeout(patience, write_part(stream, bytes, &ending));
+                    unless(over.as_mut(), sent).await?.map_err(late)??;
+                    self.forward.answered.1 += part.length as u64;
+                }
                 server.buffer.advance(part.length);
             }
             if part.last {
@@ -200,6 +202,9 @@ impl Lane<'_> {
                     stream.flush().await
                 });
                 return unless(over, sent).await?.map_err(late)?;
+            }
+            if part.length > 0 && !server.buffer.is_empty() {
+                continue;
             }
             // Where neither end is ever waited for, nobody else looks.
             if began.elapsed() > LONG && is_ready(over.as_mut()).await {

@@ -2,7 +2,7 @@
 
 use super::super::answer::put_number;
 use super::super::cookie::without_ours;
-use super::super::forward::{Forward, Value, is_withheld};
+use super::super::forward::{Forward, Value};
 use super::super::head::Head as _;
 use super::super::http1::{Body, Http1};
 
@@ -38,7 +38,7 @@ pub fn plain(head: &Http1<'_, '_>, forward: &Forward) -> Option<Vec<u8>> {
         let lower = std::str::from_utf8(&bytes[start..]).unwrap_or_default();
         // The scheme is told anew, even after a trusted proxy.
         let told = lower == "x-forwarded-proto";
-        if told || HOP_BY_HOP.contains(&lower) || is_withheld(lower, forward.client.vouched) {
+        if told || HOP_BY_HOP.contains(&lower) || forward.withholds(lower) {
             bytes.truncate(start);
             continue;
         }

@@ -3,6 +3,7 @@
 //! Owns the framing of answers (RFC 9112, 6.3). An answer whose end two readers could see in different places is an
 //! error here, so that nothing an origin sends is ever taken for the answer to somebody else's request.
 
+use std::borrow::Cow;
 use std::io;
 
 use pingora::http::ResponseHeader;
@@ -35,10 +36,19 @@ pub(super) struct Head {
 #[derive(Debug)]
 pub(super) struct Nonsense;
 
+/// What a server says to us.
+const COMMAND: &str = "x-anteroom-command";
+
 /// What goes on to nobody: what a server says about its own connection, and to us.
 fn is_own(name: &str) -> bool {
-    let own = ["connection", "keep-alive", "proxy-connection", "upgrade", "x-anteroom-command"];
+    let own = ["connection", "keep-alive", "proxy-connection", "upgrade", COMMAND];
     own.iter().any(|own| name.eq_ignore_ascii_case(own))
+}
+
+/// Whether a line of a head, or of trailers, is a command. Only that of an answer's head is obeyed.
+fn is_command(line: &[u8]) -> bool {
+    let name = line.split(|byte| *byte == b':').next().unwrap_or_default();
+    name.trim_ascii().eq_ignore_ascii_case(COMMAND.as_bytes())
 }
 
 impl Head {
@@ -84,7 +94,7 @@ impl Head {
                     }
                     chunked = true;
                 }
-                18 if name.eq_ignore_ascii_case("x-anteroom-command") => commands = true,
+                18 if name.eq_ignore_ascii_case(COMMAND) => commands = true,
                 _ => {}
             }
         }
@@ -110,6 +120,15 @@ impl Head {
     /// Whether a visitor has any use for it: nobody waits to be told to go on.
     pub(super) fn is_worth_telling(&self) -> bool {
         self.status != 100
+    }
+
+    /// The bytes of one that is not the answer yet, as the visitor gets them.
+    pub(super) fn early<'b>(&self, bytes: &'b [u8]) -> Cow<'b, [u8]> {
+        if !self.commands {
+            return bytes.into();
+        }
+        let lines = bytes.split_inclusive(|byte| *byte == b'\n');
+        lines.filter(|line| !is_command(line)).flatten().copied().collect::<Vec<u8>>().into()
     }
 
     /// Writes it as the visitor gets it. What the origin commands is done first.
@@ -164,7 +183,7 @@ impl Head {
         let mut header = ResponseHeader::build(self.status, Some(response.headers.len() + 2))
             .map_err(|_| Nonsense)?;
         for line in &*response.headers {
-            if line.name.eq_ignore_ascii_case("x-anteroom-command") || !is_own(line.name) {
+            if line.name.eq_ignore_ascii_case(COMMAND) || !is_own(line.name) {
                 header.append_header(line.name.to_owned(), line.value).map_err(|_| Nonsense)?;
             }
         }
@@ -201,6 +220,8 @@ pub(super) enum Ending {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Part {
     pub(super) length: usize,
+    /// It was said to us, and goes on to nobody.
+    pub(super) own: bool,
     /// The body ends with it.
     pub(super) last: bool,
 }
@@ -212,10 +233,10 @@ impl Ending {
             Ending::Length(left) => {
                 let length = usize::try_from(*left).unwrap_or(usize::MAX).min(bytes.len());
                 *left -= length as u64;
-                Ok(Part { length, last: *left == 0 })
+                Ok(Part { length, own: false, last: *left == 0 })
             }
             Ending::Chunked(chunks) => chunks.take(bytes),
-            Ending::Close { ended } => Ok(Part { length: bytes.len(), last: *ended }),
+            Ending::Close { ended } => Ok(Part { length: bytes.len(), own: false, last: *ended }),
         }
     }
 
@@ -271,9 +292,11 @@ enum At {
 }
 
 impl Chunks {
+    /// A trailer is taken as a whole, or left until it is all there: one that is a command is a part of its own.
     fn take(&mut self, bytes: &[u8]) -> io::Result<Part> {
         let bad = || io::Error::from(io::ErrorKind::InvalidData);
-        let mut at = 0;
+        // Where the trailer that is read begins.
+        let (mut at, mut trailer) = (0, 0);
         while at < bytes.len() {
             if self.at == At::Data {
                 let length = usize::try_from(self.left).unwrap_or(usize::MAX).min(bytes.len() - at);
@@ -305,6 +328,7 @@ impl Chunks {
                 (At::Extension, b'\r') => At::SizeEnd,
                 (At::Extension, byte) if byte != b'\n' => At::Extension,
                 (At::SizeEnd, b'\n') => {
+                    trailer = at;
                     self.begin(if self.left == 0 { At::Trailer } else { At::Data })
                 }
                 (At::DataCr, b'\r') => At::DataEnd,
@@ -312,12 +336,24 @@ impl Chunks {
                 (At::Trailer, b'\r') if self.line == 1 => At::Last,
                 (At::Trailer, b'\r') => At::TrailerEnd,
                 (At::Trailer, byte) if byte != b'\n' => At::Trailer,
-                (At::TrailerEnd, b'\n') => self.begin(At::Trailer),
-                (At::Last, b'\n') => return Ok(Part { length: at, last: true }),
+                (At::TrailerEnd, b'\n') if is_command(&bytes[trailer..at]) => {
+                    self.at = self.begin(At::Trailer);
+                    // What stands before it goes first.
+                    let own = trailer == 0;
+                    return Ok(Part { length: if own { at } else { trailer }, own, last: false });
+                }
+                (At::TrailerEnd, b'\n') => {
+                    trailer = at;
+                    self.begin(At::Trailer)
+                }
+                (At::Last, b'\n') => return Ok(Part { length: at, own: false, last: true }),
                 _ => return Err(bad()),
             };
         }
-        Ok(Part { length: at, last: false })
+        if self.line > 0 && matches!(self.at, At::Trailer | At::TrailerEnd) {
+            (self.at, at) = (self.begin(At::Trailer), trailer);
+        }
+        Ok(Part { length: at, own: false, last: false })
     }
 
     /// Another line.
@@ -365,21 +401,47 @@ mod tests {
         }
     }
 
+    /// What goes on of a body that comes in pieces, and where it ends.
+    fn taken(body: &[u8], step: usize) -> (Vec<u8>, usize) {
+        let (mut chunks, mut at, mut come, mut told) = (Chunks::default(), 0, step, Vec::new());
+        loop {
+            let piece = &body[at..come.min(body.len())];
+            let part = chunks.take(piece).expect("a good body");
+            assert!(part.length > 0 || come < body.len(), "there is no more to come");
+            if !part.own {
+                told.extend_from_slice(&piece[..part.length]);
+            }
+            at += part.length;
+            if part.last {
+                return (told, at);
+            }
+            if part.length == 0 || at == come {
+                come += step;
+            }
+        }
+    }
+
+    #[test]
+    fn a_command_among_trailers_goes_no_further_in_however_many_pieces() {
+        let body = b"1\r\nx\r\n0\r\nA: b\r\nX-Anteroom-COMMAND : revoke\r\nC: d\r\n\r\nnext";
+        for step in 1..body.len() {
+            let (told, end) = taken(body, step);
+            assert_eq!(
+                String::from_utf8_lossy(&told),
+                "1\r\nx\r\n0\r\nA: b\r\nC: d\r\n\r\n",
+                "in steps of {step}"
+            );
+            assert_eq!(end, body.len() - 4);
+        }
+    }
+
     /// In however many pieces a chunked body comes, its end is seen, and what follows is not it.
     #[test]
     fn chunks_end_where_they_say() {
         let body = b"4;x=\"y\"\r\nWiki\r\n10\r\n0123456789abcdef\r\n0\r\nA: b\r\n\r\nHTTP/1.1 200";
         let end = body.len() - 12;
         for step in 1..body.len() {
-            let (mut chunks, mut at, mut last) = (Chunks::default(), 0, false);
-            while !last {
-                let piece = &body[at..(at + step).min(body.len())];
-                let part = chunks.take(piece).expect("a good body");
-                assert!(part.last || part.length == piece.len());
-                at += part.length;
-                last = part.last;
-            }
-            assert_eq!(at, end, "in steps of {step}");
+            assert_eq!(taken(body, step), (body[..end].to_vec(), end), "in steps of {step}");
         }
         for bad in [
             "\r\n",

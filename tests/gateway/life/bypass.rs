@@ -129,6 +129,13 @@ fn no_path_that_might_mean_a_room_walks_around_it() {
         "/%64rop/7",
         "/drop/%2e/7",
         "/x/..%2fdrop/7",
+        "/CHECKOUT",
+        "/Checkout/",
+        "/%43heckout",
+        "/checkou%54",
+        "/Drop/7",
+        "/DROP",
+        "/x/../DROP/7",
     ];
     for target in tricks {
         let page = raw(&gateway, target);
@@ -139,6 +146,7 @@ fn no_path_that_might_mean_a_room_walks_around_it() {
         "http://shop.example/checkout",
         "HTTP://shop.example//checkout",
         "http://shop.example/./checkout",
+        "http://shop.example/CheckOut",
     ] {
         assert!(!raw(&gateway, target).is_from_origin(), "{target}");
     }

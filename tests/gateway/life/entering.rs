@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::support::forge::{kind, number};
-use crate::support::{Gateway, Origin, Visitor, eventually};
+use crate::support::{Gateway, Origin, Request, Visitor, eventually};
 
 #[test]
 fn where_there_is_room_the_same_request_goes_in() {
@@ -171,4 +171,32 @@ fn whoever_never_got_their_pass_is_not_told_that_their_turn_is_over() {
     }
     assert!(bob.open("/").is_from_origin());
     assert_eq!(kind(&bob.token().expect("a pass").1), "anteroom-pass");
+}
+
+/// Near the front a page asks every two seconds, and two tabs of one visitor use up what a ticket may ask. The request that
+/// enters got the page that says "too many requests", while the claim window ran.
+#[test]
+fn two_tabs_that_ask_too_often_do_not_keep_their_visitor_out() {
+    let origin = Origin::start();
+    let plan = Gateway::before(&origin).room("sale", "max_active = 1");
+    let gateway = plan.limits("requests_per_ticket = \"6/h\"").start();
+    let [mut ann, mut bob] = [(); 2].map(|()| Visitor::new(&gateway));
+    assert!(ann.open("/").is_from_origin());
+    assert_eq!(bob.open("/").state().as_deref(), Some("waiting"));
+    let mut tabs = [(); 2].map(|()| gateway.connect());
+    let poll = bob.dress(Request::get("/.anteroom/v1/queue/status"));
+    for _ in 0..6 {
+        for tab in &mut tabs {
+            tab.ask(&poll);
+        }
+    }
+    assert_eq!(tabs.each_mut().map(|tab| tab.ask(&poll).status), [429, 429]);
+    let page = bob.open("/tickets");
+    assert_eq!(
+        (page.status, page.is_from_origin()),
+        (429, false),
+        "a page that merely waits: {page:?}"
+    );
+    ann.complete();
+    eventually("the turn is theirs", || bob.open("/tickets").is_from_origin().then_some(()));
 }

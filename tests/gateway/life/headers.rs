@@ -179,6 +179,69 @@ fn a_stranger_is_not_believed_about_where_they_come_from() {
     assert_eq!(seen.header("host"), Some("shop.example"));
 }
 
+/// IIS, older Symfony and Zend, and what came after them go by these instead of the path that was asked for.
+#[test]
+fn a_stranger_asks_for_no_other_path_than_the_one_that_was_judged() {
+    let names = ["X-Original-URL", "x-rewrite-url", "X_Original_URL", "X-Rewrite.Url"];
+    let origin = Origin::start();
+    let plan = Gateway::before(&origin).room("sale", "paths = [\"/checkout\"]").tls();
+    let gateway = plan.clone().start();
+    let mut second = Http2::open(&gateway);
+    for name in names {
+        for request in [Request::get("/echo"), Request::post("/echo", "an order")] {
+            let request = request.with(name, "/checkout");
+            let doors = [gateway.connect().ask(&request), second.ask(&request)];
+            for (answer, seen) in doors.iter().zip(origin.seen().iter().rev()) {
+                assert!(answer.is_from_origin(), "{name}: {answer:?}");
+                assert!(!seen.raw.contains("/checkout"), "{name}: {}", seen.raw);
+            }
+        }
+    }
+    assert_eq!(origin.seen().len(), names.len() * 4);
+    // A trusted proxy may be one that rewrites.
+    let gateway = plan.top("trusted_proxies = [\"127.0.0.0/8\"]").start();
+    for request in [Request::get("/echo"), Request::post("/echo", "an order")] {
+        let answer = gateway.connect().ask(&request.with("X-Original-URL", "/checkout"));
+        assert!(answer.is_from_origin(), "{answer:?}");
+        assert_eq!(origin.last().header("x-original-url"), Some("/checkout"));
+    }
+}
+
+#[test]
+fn who_is_let_by_for_a_method_asks_by_no_other_one() {
+    let names = ["X-HTTP-Method-Override", "x-http-method", "X-Method-Override", "X_HTTP_Method"];
+    let origin = Origin::start();
+    let room = |bypass: &str| format!("max_active = 1\nbypass = [{bypass}]");
+    let methods = room("{ method = \"OPTIONS\" }, { method = \"GET\" }");
+    let plan = Gateway::before(&origin).room("sale", &methods).tls();
+    // Whoever is trusted hands on what a stranger says.
+    for plan in [plan.clone(), plan.top("trusted_proxies = [\"127.0.0.0/8\"]")] {
+        let gateway = plan.start();
+        let mut second = Http2::open(&gateway);
+        for name in names {
+            for method in ["GET", "OPTIONS"] {
+                let request = Request::new(method, "/echo").with(name, "DELETE");
+                for answer in [gateway.connect().ask(&request), second.ask(&request)] {
+                    assert!(answer.is_from_origin(), "{name}: {answer:?}");
+                    let seen = origin.last();
+                    assert!(!seen.raw.contains("DELETE"), "{name}: {}", seen.raw);
+                }
+            }
+        }
+    }
+    // Whoever is inside, and whoever need not wait whatever they do, may say it.
+    let paths = room("{ method = \"POST\" }, { path = \"/api/*\" }");
+    let gateway = Gateway::before(&origin).room("sale", &paths).start();
+    let delete = |target: &str| Request::post(target, "").with(names[0], "DELETE");
+    assert!(gateway.connect().ask(&delete("/api/7")).is_from_origin());
+    assert_eq!(origin.last().header(names[0]), Some("DELETE"));
+    let gateway = Gateway::before(&origin).room("sale", "max_active = 1").start();
+    let mut ann = Visitor::new(&gateway);
+    assert!(ann.open("/").is_from_origin());
+    assert!(ann.send(delete("/cart/7")).is_from_origin());
+    assert_eq!(origin.last().header(names[0]), Some("DELETE"));
+}
+
 #[test]
 fn a_trusted_proxy_is_believed() {
     let origin = Origin::start();

@@ -3,14 +3,18 @@
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 
 use crate::support::client::Missing;
 use crate::support::forge::number;
 use crate::support::http2::Http2;
-use crate::support::{Connection, Gateway, Origin, Request, Response, Visitor, eventually, tls};
+use crate::support::site::pattern;
+use crate::support::websocket::WebSocket;
+use crate::support::{
+    Connection, Gateway, Origin, PATIENCE, Request, Response, Visitor, eventually, tls,
+};
 
 fn start(origin: &Origin) -> Gateway {
     let plan = Gateway::before(origin).room("sale", "max_active = 1").embedded();
@@ -227,8 +231,8 @@ fn under_load_not_one_request_fails_and_the_line_goes_on() {
     assert!(busy.read().is_from_origin(), "what was under way is finished by the old process");
     let ([asked, again], failed, mut numbers) = crowd.end();
     println!("{asked} requests, {again} of them sent again");
-    // Each of five connections that are kept may be closed by each process just as something is sent.
-    assert!(again <= 4 * 5, "{again} of {asked} had to be sent again");
+    // By HTTP/2 each process may close the connection just as something is sent. The others are listened to for a while.
+    assert!(again <= 4, "{again} of {asked} had to be sent again");
     assert!(
         failed.is_empty(),
         "{} of {asked} failed: {:#?}",
@@ -248,6 +252,51 @@ fn under_load_not_one_request_fails_and_the_line_goes_on() {
     ann.complete();
     bob.await_turn();
     assert!(bob.open("/").is_from_origin());
+}
+
+/// Nobody may send an order twice: one that is on its way over a connection that was kept is answered, as its last. What
+/// takes long is finished by the process that began it.
+#[test]
+fn what_is_on_its_way_is_answered_and_what_goes_on_goes_on() {
+    const LENGTH: usize = 50_000_000;
+    let origin = Origin::start();
+    let plan = Gateway::before(&origin).room("sale", "max_active = 1").embedded();
+    let mut gateway = plan.top("upgrade_socket = \"upgrade.sock\"\ngrace = \"5m\"").start();
+    let mut ann = Visitor::new(&gateway);
+    assert!(ann.open("/").is_from_origin());
+    assert!(ann.open("/").is_from_origin());
+    let mut socket = WebSocket::open(&ann, "/ws").expect("a WebSocket");
+    assert!(socket.echoes("before"));
+    // More than fits between the two while nobody reads it.
+    let mut download = gateway.connect();
+    download.send(&ann.dress(Request::get(&format!("/download?bytes={LENGTH}"))).bytes());
+    assert_eq!(download.read_head().status, 200);
+    let order = ann.dress(Request::post("/upload", "an order"));
+    let address = gateway.addr();
+    let orders = std::thread::spawn(move || {
+        let (mut connection, began) = (Connection::open(address), Instant::now());
+        for nth in 1.. {
+            let answer = connection.ask(&order);
+            assert!(answer.is_from_origin(), "{nth}: {answer:?}");
+            if answer.header("connection") == Some("close") {
+                return nth;
+            }
+            assert!(began.elapsed() < 6 * PATIENCE, "it is never told to go");
+        }
+        0
+    });
+    let sent = || origin.seen_at("/upload").len();
+    eventually("orders are sent", || (sent() >= 3).then_some(()));
+    let mut former = gateway.upgrade();
+    let answered: usize = orders.join().expect("every order is answered");
+    assert_eq!(sent(), answered, "each of them once");
+    assert!(socket.echoes("after"), "a WebSocket stays");
+    let body = download.read_exactly(LENGTH, Instant::now() + 2 * PATIENCE).expect("all of it");
+    assert!(body == pattern(LENGTH), "a download goes on");
+    assert!(ann.open("/").is_from_origin(), "and the new process knows who is inside");
+    assert!(socket.echoes("still"));
+    drop((socket, download));
+    assert_eq!(former.wait().code(), Some(0), "{}", former.log().text());
 }
 
 #[test]

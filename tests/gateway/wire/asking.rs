@@ -140,6 +140,21 @@ fn gone_says_why() {
         Some(status(&gateway, &passed)).filter(|answer| answer.status != 200)
     });
     assert_eq!((gone.status, &gone.json()["reason"]), (410, &"passed".into()), "{gone:?}");
+    // Admitted, and the token has run out since.
+    let (_origin, gateway) = room("max_active = 1\nsession_idle = \"1s\"");
+    let inside = join(&gateway, "idle").json();
+    assert!(inside["token"].is_string(), "{inside}");
+    let inside = inside["queue_id"].as_str().expect("a ticket").to_owned();
+    // Who asks too often is told that instead.
+    std::thread::sleep(std::time::Duration::from_millis(2_500));
+    let gone = eventually("the session is over", || {
+        Some(status(&gateway, &inside)).filter(|answer| answer.status != 200)
+    });
+    assert_eq!((gone.status, gone.code().as_str()), (410, "gone"), "{gone:?}");
+    assert_eq!(gone.json()["reason"], "idle", "{gone:?}");
+    assert_eq!(gone.json().get("token"), None, "{gone:?}");
+    let beat = call(&gateway, "queue/heartbeat", &json!({ "queue_id": inside }));
+    assert_eq!((beat.status, &beat.json()["reason"]), (410, &"idle".into()), "{beat:?}");
 }
 
 #[test]

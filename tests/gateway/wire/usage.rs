@@ -1,4 +1,4 @@
-//! The usage example of the client's specification, run by Node against a real gateway, with the client it serves.
+//! The client a gateway serves, run by Node: the usage example of its specification, against that gateway, and how it wakes up.
 
 use std::path::Path;
 use std::process::Command;
@@ -33,4 +33,16 @@ fn the_usage_example_gets_in() {
     assert!(output.status.success(), "{said}\n{}", String::from_utf8_lossy(&output.stderr));
     let said: Value = serde_json::from_str(said.trim()).expect("JSON");
     assert_eq!(said["position"], 1, "{said}");
+}
+
+#[test]
+fn a_tab_that_wakes_up_heeds_what_it_was_told() {
+    let (_origin, gateway) = room("max_active = 1");
+    let served = gateway.connect().ask(&Request::get("/.anteroom/client.js"));
+    let client = gateway.directory().join("client.mjs");
+    std::fs::write(&client, &served.body).expect("a file");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/page/wake.mjs");
+    let output = Command::new("node").arg(script).arg(&client).output();
+    let output = output.unwrap_or_else(|error| panic!("node: {error}: run make tools"));
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
