@@ -42,7 +42,7 @@ fn the_lowest_free_slot_is_the_next_one_s_and_whoever_sits_keeps_theirs() {
 /// The loser goes to the end, behind whoever waits, with their name; the winner stays.
 #[test]
 fn whoever_is_sent_back_waits_behind_those_who_waited() {
-    let settings = Settings { roster: true, ..game() };
+    let settings = Settings { roster: true, max_waiting: Some(100), ..game() };
     let mut room = Room::new(settings);
     for name in ["Ann", "Bob", "Cid", "Dée"] {
         come(&mut room, name);

@@ -58,9 +58,13 @@ fn until_it_ends(visitor: &Visitor, node: &Gateway, what: Open, open: &AtomicUsi
     Instant::now()
 }
 
-/// All of it on the other two nodes, for as long as `revoke` has not happened; how long each went on after that.
-fn outlasts(nodes: &[Gateway], visitor: &Visitor, revoke: impl FnOnce() -> Instant) {
-    let all = [Open::WebSocket, Open::Stream, Open::Requests];
+/// All of it goes on at the other two nodes, and ends soon when `revoke` has begun.
+fn outlasts<const N: usize>(
+    nodes: &[Gateway],
+    visitor: &Visitor,
+    all: [Open; N],
+    revoke: impl FnOnce() -> Instant,
+) {
     let open = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         let each = nodes[1..].iter().flat_map(|node| all.map(|what| (node, what)));
@@ -100,7 +104,8 @@ fn by_an_operator_and_by_the_origin_within_a_second() {
     eventually("known to the first node, too", || {
         (operator.get(&path).status == 200).then_some(())
     });
-    outlasts(&nodes, &ann, || {
+    // Nothing else makes these nodes speak with their store.
+    outlasts(&nodes, &ann, [Open::WebSocket, Open::Stream], || {
         let began = Instant::now();
         assert_eq!(operator.does(&format!("{path}/revoke"), &json!({}))["done"], true);
         began
@@ -108,7 +113,7 @@ fn by_an_operator_and_by_the_origin_within_a_second() {
 
     // By the origin's word, in an answer that another node carries.
     let bob = enter(&nodes[2]);
-    outlasts(&nodes, &bob, || {
+    outlasts(&nodes, &bob, [Open::WebSocket, Open::Stream, Open::Requests], || {
         let mut same = bob.clone();
         same.moves_to(&nodes[0]);
         let began = Instant::now();
