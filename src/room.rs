@@ -27,6 +27,7 @@ mod news;
 mod outage;
 mod post;
 mod said;
+mod vigil;
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -45,6 +46,8 @@ pub use lots::Lots;
 pub use news::News;
 pub use outage::Outage;
 use post::Post;
+pub use vigil::Vigil;
+use vigil::Vigils;
 
 use crate::clock;
 use crate::line::{
@@ -73,6 +76,8 @@ pub struct Room {
     post: Post,
     /// What changes, for whoever listens.
     news: broadcast::Sender<Arc<News>>,
+    /// Whoever stays with somebody inside.
+    vigils: Vigils,
     /// Makes the seeds of draws.
     lots: ArcSwapOption<Arc<dyn Lots>>,
 }
@@ -121,6 +126,7 @@ impl Room {
             heard: AtomicU64::new(0),
             post: Post::default(),
             news: broadcast::channel(news::KEPT).0,
+            vigils: Vigils::default(),
             lots: ArcSwapOption::empty(),
         }
     }

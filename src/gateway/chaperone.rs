@@ -1,23 +1,23 @@
 //! Whoever stays long is accompanied: an open WebSocket or a long response counts as activity, and ends
 //! when the session does.
 //!
-//! Owns the renewals of a request that goes on and on. Knows nothing of what goes through it.
+//! Owns the renewals of a request that goes on and on. Knows nothing of what goes through it. Never polls: whoever accompanies sleeps
+//! until a renewal is due, or the room has [news](crate::room::Vigil) of the visitor, or the request is over.
 
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-use tokio::time::{Instant, sleep};
+use tokio::task::AbortHandle;
+use tokio::time::{Instant, sleep, timeout_at};
 
 use super::decide::AFTERGLOW_MS;
 use super::entrance::Entrance;
 use crate::line::{Claimed, Ending};
 use crate::room::{Proof, Sitting};
 
-/// How soon an ending is noticed: a revocation holds within a second.
-const GLANCE: Duration = Duration::from_millis(500);
 /// What a completed visit may still take.
 const AFTERGLOW: Duration = Duration::from_millis(AFTERGLOW_MS);
 /// A seat is renewed this many times in its idle time.
@@ -28,6 +28,8 @@ const RENEWALS: u32 = 4;
 pub struct Watch {
     over: AtomicBool,
     waiting: Mutex<Option<Waker>>,
+    /// Whoever accompanies it, for as long as it is there.
+    companion: OnceLock<AbortHandle>,
 }
 
 impl Watch {
@@ -67,6 +69,14 @@ impl Watch {
     }
 }
 
+impl Drop for Watch {
+    fn drop(&mut self) {
+        if let Some(companion) = self.companion.get() {
+            companion.abort();
+        }
+    }
+}
+
 /// How a body comes along.
 #[derive(Debug, Default)]
 pub struct Progress {
@@ -101,46 +111,57 @@ pub fn hurry(progress: &Arc<Progress>, patience: Duration, watch: &Arc<Watch>) {
     });
 }
 
-/// Stays with a request until it is over, or its visitor's time is.
+/// Stays with a request until it is over, or its visitor's time is. One is enough.
 pub fn accompany(entrance: &Arc<Entrance>, proof: Proof, sitting: Sitting, watch: &Arc<Watch>) {
-    let (entrance, watch) = (entrance.clone(), Arc::downgrade(watch));
-    tokio::spawn(async move {
-        stay(&entrance, proof, sitting, &watch).await;
-        if let Some(watch) = watch.upgrade() {
-            watch.close();
-        }
+    let (entrance, request) = (entrance.clone(), Arc::downgrade(watch));
+    watch.companion.get_or_init(|| {
+        let companion = tokio::spawn(async move {
+            stay(&entrance, proof, sitting).await;
+            if let Some(watch) = request.upgrade() {
+                watch.close();
+            }
+        });
+        companion.abort_handle()
     });
 }
 
-/// Until the visitor's time is over, or the request.
-async fn stay(entrance: &Entrance, proof: Proof, sitting: Sitting, watch: &Weak<Watch>) {
-    let view = entrance.room.view();
-    let idle = view.settings().and_then(|settings| settings.session_idle_ms);
-    let mut pause = Duration::from_millis(idle.unwrap_or(60_000)) / RENEWALS;
-    if let Some(grace) = entrance.slot_grace(&view) {
-        // Another connection of theirs may close, here or elsewhere: this one says in time that it is open.
-        pause = pause.min(grace / (RENEWALS - 1));
-    }
+/// Until the visitor's time is over. Never keeps a view while it waits: each holds what the line was like then.
+async fn stay(entrance: &Entrance, proof: Proof, sitting: Sitting) {
+    let room = &entrance.room;
+    let pause = pause(entrance);
+    let vigil = room.vigil(proof.number);
     let mut renewed = Instant::now();
-    while watch.strong_count() > 0 {
-        sleep(GLANCE).await;
-        let view = entrance.room.view();
-        let void = view.counts().epoch > proof.epoch;
-        match view.ending(proof.number) {
+    loop {
+        let news = vigil.news();
+        let (void, ending) = {
+            let view = room.view();
+            (view.counts().epoch > proof.epoch, view.ending(proof.number))
+        };
+        match ending {
             // This node may be the last to hear that a session was resumed.
             None | Some(Ending::Idle) if !void => {}
             // The page that says thank you may finish, and its pictures.
             Some(Ending::Completed) if !void => return sleep(AFTERGLOW).await,
             _ => return,
         }
-        if renewed.elapsed() >= pause {
-            renewed = Instant::now();
-            let renewal = entrance.room.renew(proof, sitting).await;
-            if let Ok(Claimed::Over(_) | Claimed::Stale) = renewal {
-                return;
-            }
+        if timeout_at(renewed + pause, news).await.is_ok() {
+            continue;
+        }
+        renewed = Instant::now();
+        let renewal = room.renew(proof, sitting).await;
+        if let Ok(Claimed::Over(_) | Claimed::Stale) = renewal {
+            return;
         }
     }
+}
+
+/// Between two renewals.
+fn pause(entrance: &Entrance) -> Duration {
+    let view = entrance.room.view();
+    let idle = view.settings().and_then(|settings| settings.session_idle_ms);
+    let pause = Duration::from_millis(idle.unwrap_or(60_000)) / RENEWALS;
+    // Another connection of theirs may close, here or elsewhere: this one says in time that it is open.
+    entrance.slot_grace(&view).map_or(pause, |grace| pause.min(grace / (RENEWALS - 1)))
 }
 
 /// A connection that stays open, of somebody in a room with slots. When their last one on this node is gone, the line hears of it.

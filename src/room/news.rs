@@ -56,6 +56,7 @@ impl Room {
 
     pub(super) fn publish(&self, after: Arc<View>, reply: &Reply) {
         let before = self.view.swap(after.clone());
+        self.vigils.tell(&before, &after, reply);
         if self.news.receiver_count() == 0 {
             return;
         }

@@ -11,7 +11,10 @@ mod presence;
 mod queueing;
 mod releasing;
 mod repeating;
+mod schedules;
 mod sessions;
+mod shadow;
+mod slots;
 mod spending;
 
 use anteroom::line::*;

@@ -159,7 +159,7 @@ fn two_play_and_the_others_wait() {
     // Bob loses: out at once, everywhere, and to the end of the line. Ann stays.
     assert!(bob.browser(one).fetch("/command?c=requeue").is_from_origin());
     let ended = ends(&mut bobs, Duration::from_secs(3)).expect("Bob's connection ends");
-    assert!(ended < Duration::from_millis(1_500), "after {ended:?}");
+    assert!(ended < Duration::from_secs(1), "after {ended:?}");
     assert_eq!(cid.turn(two), "O", "the oldest of those who wait, in the place that is free");
     let told = eventually("Bob's new place", || {
         let told = bob.ask(two);
@@ -190,30 +190,11 @@ fn two_play_and_the_others_wait() {
     seats.judge(2);
 }
 
-/// An operator takes somebody's right away on one node; what is open on the other ends within a second.
-#[test]
-fn a_revocation_ends_what_is_open_on_another_node() {
-    let (_redis, _origin, nodes) = start(2, "max_active = 1\nsession_idle = \"10m\"");
-    let [here, there] = &nodes[..] else { panic!("two nodes") };
-    let mut ann = Visitor::new(there);
-    assert!(ann.open("/").is_from_origin());
-    let mut socket = WebSocket::open(&ann, "/ws?ms=50").expect("a WebSocket");
-    assert!(lives(&mut socket, "hello"));
-    let operator = Operator::new(here);
-    let steered = eventually("the other node has heard of her", || {
-        let answer = operator.post("/v1/rooms/sale/visitors/1/revoke", &json!({}));
-        (answer.status == 200).then(|| answer.json())
-    });
-    assert_eq!(steered["done"], true, "{steered}");
-    let ended = ends(&mut socket, Duration::from_secs(5)).expect("it ends");
-    assert!(ended < Duration::from_millis(1_500), "after {ended:?}");
-    assert!(!ann.fetch("/part").is_from_origin());
-}
-
 /// Complete, extend and requeue, by an operator's word.
 #[test]
 fn sessions_are_steered_from_anywhere() {
-    let (_redis, _origin, nodes) = start(2, ROOM);
+    let (redis, _origin, nodes) = start(2, ROOM);
+    let seats = Seats::watch(&redis.url());
     let [here, there] = &nodes[..] else { panic!("two nodes") };
     let ann = Player::join(there, "Ann").expect("a place");
     let mut bob = Player::join(there, "Bob").expect("a place");
@@ -242,4 +223,5 @@ fn sessions_are_steered_from_anywhere() {
     for action in ["extend", "requeue", "complete"] {
         assert!(audit.contains(&format!("\"action\":\"{action}\"")), "{action} in {audit}");
     }
+    seats.judge(2);
 }

@@ -4,9 +4,11 @@
 //! see ([`history`]), and one who reads in Redis how many seats are taken ([`seats`]). [`faults`] has a test for each thing that can break, and says what visitors saw meanwhile;
 //! [`scenes`] and [`together`] have those that were asked for by name. [`calls`] counts what all that costs Redis, [`starting`] and
 //! [`outgrown`] have one node that meets a Redis not made for it, [`moving`] a line that moves, [`adaptive`] a rate that follows the origin, [`classes`]
-//! visitors with proof.
+//! and [`ranks`] visitors with proof, [`drawing`] and [`appointed`] openings, [`game`] seats with names, [`sessions`] and [`revoked`] what ends a
+//! visit, [`noshows`] those who do not come, [`switched`] what operators change meanwhile.
 
 mod adaptive;
+mod appointed;
 mod calls;
 mod classes;
 mod crowd;
@@ -16,11 +18,16 @@ mod game;
 mod history;
 mod limits;
 mod moving;
+mod noshows;
 mod outgrown;
+mod ranks;
+mod revoked;
 mod scenes;
 mod seats;
+mod sessions;
 mod site;
 mod starting;
+mod switched;
 mod together;
 
 use std::ops::Range;
@@ -30,9 +37,10 @@ use std::time::Duration;
 use crowd::{Crowd, Party};
 use history::{Event, Person, Summary, Terms};
 use seats::Seats;
+use serde_json::{Value, json};
 
 use crate::support::redis::RedisServer;
-use crate::support::{Config, Gateway, raise_open_files};
+use crate::support::{Config, Gateway, Operator, Origin, Request, Response, raise_open_files};
 
 /// One at a time: each of these keeps the whole machine busy.
 fn alone() -> MutexGuard<'static, ()> {
@@ -51,6 +59,45 @@ const ARRIVALS: Duration = Duration::from_secs(4);
 fn state(redis: &RedisServer, field: &str) -> u64 {
     let found: Option<u64> = redis.ask(&["HGET", "anteroom:{sale}:state", field]);
     found.unwrap_or(0)
+}
+
+/// Three nodes with this room, before one site and on one Redis.
+fn three(room: &str) -> (RedisServer, Origin, Vec<Gateway>) {
+    three_with(|config| config.room("sale", room))
+}
+
+/// The same, with whatever rooms are added.
+fn three_with(rooms: impl FnOnce(Config) -> Config) -> (RedisServer, Origin, Vec<Gateway>) {
+    let (redis, origin) = (RedisServer::start(), Origin::start());
+    let config = rooms(Config::new(&[origin.address().to_string()])).store_at(&redis.url());
+    let nodes = (0..3).map(|_| Gateway::start(config.clone())).collect();
+    (redis, origin, nodes)
+}
+
+/// Somebody with an app joins a room.
+fn join(node: &Gateway, room: &str, device: &str, more: &Value) -> Response {
+    let mut body = json!({ "event_id": room, "device_id": device });
+    let (Some(body_of), Some(more)) = (body.as_object_mut(), more.as_object()) else {
+        panic!("objects")
+    };
+    body_of.extend(more.clone());
+    node.connect().ask(&Request::call("/.anteroom/v1/queue/join", &body))
+}
+
+/// Where somebody with an app stands, as this node tells.
+fn ask(node: &Gateway, ticket: &Value) -> Value {
+    let ticket = ticket["queue_id"].as_str().expect("a ticket");
+    let target = format!("/.anteroom/v1/queue/status?queue_id={ticket}");
+    node.connect().ask(&Request::get(&target)).json()
+}
+
+/// An operator changes settings.
+#[track_caller]
+fn patch(operator: &Operator, room: &str, body: &Value) -> Value {
+    let call = Request::call(&format!("/v1/rooms/{room}"), body);
+    let answer = operator.send(Request { method: "PATCH".to_owned(), ..call });
+    assert_eq!(answer.status, 200, "{answer:?}");
+    answer.json()
 }
 
 /// Nodes that share a line, and the crowd before them.

@@ -19,14 +19,14 @@ use tokio::task::JoinHandle;
 use crate::support::redis::RedisServer;
 
 /// A node: its room, and the conversation with the store.
-struct Node {
-    room: Arc<Room>,
+pub(super) struct Node {
+    pub(super) room: Arc<Room>,
     driver: JoinHandle<()>,
 }
 
 impl Node {
     /// One that knows its line.
-    async fn start(redis: &RedisServer, id: u128, settings: Settings) -> Node {
+    pub(super) async fn start(redis: &RedisServer, id: u128, settings: Settings) -> Node {
         let opening = Opening {
             clock: Arc::new(clock::now_ms),
             run: NonZeroU64::MIN,
@@ -44,11 +44,11 @@ impl Node {
         node
     }
 
-    fn counts(&self) -> Counts {
+    pub(super) fn counts(&self) -> Counts {
         *self.room.view().counts()
     }
 
-    async fn join(&self) -> (Proof, bool) {
+    pub(super) async fn join(&self) -> (Proof, bool) {
         match self.room.join(None).await.expect("an answer") {
             Joined::Given { epoch, first, entered, .. } => {
                 (Proof { epoch, number: first }, entered > 0)
@@ -85,7 +85,7 @@ fn by_hand() -> Settings {
     }
 }
 
-fn runtime() -> Runtime {
+pub(super) fn runtime() -> Runtime {
     tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()

@@ -1,13 +1,16 @@
 //! How many seats are taken, as it lies in Redis, read again and again while people come and go.
 //!
 //! A seat is taken by whoever is inside, by whoever was called and may come in (of the ordinary line, or from its head), and by those
-//! whom a line that lost its memory has lost sight of. People see only the first kind; this sees all, in one moment of Redis.
+//! whom a line that lost its memory has lost sight of. People see only the first kind; this sees all, in one moment of Redis. In a room
+//! with slots it sees, too, who has which.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use anteroom::line::Number;
 use redis::{Client, RedisResult};
 
 /// Between two looks: a beat of a node has ten of them.
@@ -24,6 +27,8 @@ pub struct Seats {
 struct Looked {
     looks: u64,
     most: Taken,
+    /// Two inside in one slot: what was seen, once.
+    shared: Option<String>,
 }
 
 /// Seats that are taken at a moment.
@@ -42,17 +47,32 @@ impl Taken {
         self.inside + self.called + self.claimable + self.missing
     }
 
-    fn look(client: &Client) -> RedisResult<Taken> {
+    /// What is taken, and who is inside in which slot.
+    fn look(client: &Client) -> RedisResult<(Taken, Sitting)> {
         let mut connection = client.get_connection_with_timeout(LOOK)?;
         let key = |name: &str| format!("anteroom:{{sale}}:{name}");
         let mut all = redis::pipe();
         all.atomic().zcard(key("inside")).zcard(key("called"));
         all.hmget(key("state"), &["claimable", "missing"]);
-        type Found = (u64, u64, (Option<u64>, Option<u64>));
-        let (inside, called, (claimable, missing)): Found = all.query(&mut connection)?;
-        let (claimable, missing) = (claimable.unwrap_or(0), missing.unwrap_or(0));
-        Ok(Taken { inside, called, claimable, missing })
+        all.zrange(key("inside"), 0, -1).hgetall(key("slots"));
+        type Slots = HashMap<Number, u64>;
+        type Found = (u64, u64, (Option<u64>, Option<u64>), Vec<Number>, Slots);
+        let (inside, called, counted, here, slots): Found = all.query(&mut connection)?;
+        let (claimable, missing) = (counted.0.unwrap_or(0), counted.1.unwrap_or(0));
+        // Of seats that are over, too.
+        let sits = |number: Number| slots.get(&number).map(|slot| (number, *slot));
+        let sitting = here.into_iter().filter_map(sits).collect();
+        Ok((Taken { inside, called, claimable, missing }, sitting))
     }
+}
+
+/// Who sits in which slot.
+type Sitting = Vec<(Number, u64)>;
+
+/// Whether two sit in one.
+fn is_shared(sitting: &Sitting) -> bool {
+    let slots: HashSet<u64> = sitting.iter().map(|(_, slot)| *slot).collect();
+    slots.len() < sitting.len()
 }
 
 impl Seats {
@@ -64,8 +84,11 @@ impl Seats {
         let looking = std::thread::spawn(move || {
             let mut looked = Looked::default();
             while !until.load(Ordering::Relaxed) {
-                if let Ok(taken) = Taken::look(&client) {
+                if let Ok((taken, sitting)) = Taken::look(&client) {
                     looked.looks += 1;
+                    if is_shared(&sitting) {
+                        looked.shared.get_or_insert_with(|| format!("{sitting:?}"));
+                    }
                     if taken.all() > looked.most.all() {
                         looked.most = taken;
                     }
@@ -78,12 +101,13 @@ impl Seats {
     }
 
     /// # Panics
-    /// If more seats were taken than there are; or if nobody looked while all were.
+    /// If more seats were taken than there are, or two had the same slot; or if nobody looked while all were.
     #[track_caller]
     pub fn judge(self, seats: u64) {
         self.over.store(true, Ordering::Relaxed);
-        let Looked { looks, most } = self.looking.join().expect("no panic");
+        let Looked { looks, most, shared } = self.looking.join().expect("no panic");
         println!("{} of {seats} seats were taken at most, in {looks} looks: {most:?}", most.all());
+        assert_eq!(shared, None, "who was inside in which slot");
         assert!(most.all() <= seats, "{most:?} of {seats} seats");
         assert_eq!(
             most.all(),

@@ -2,6 +2,7 @@
 
 mod loss;
 mod spread;
+mod vigil;
 
 use std::num::NonZeroU64;
 use std::pin::pin;
