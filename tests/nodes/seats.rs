@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use redis::{Client, RedisResult};
+use redis::{Client, RedisResult, Value};
 
 /// Between two looks: a beat of a node has ten of them.
 const LOOK: Duration = Duration::from_millis(50);
@@ -42,8 +42,13 @@ impl Taken {
         self.inside + self.called + self.claimable + self.missing
     }
 
-    fn look(client: &Client) -> RedisResult<Taken> {
+    /// What a master has; a replica is left to itself.
+    fn look(client: &Client) -> RedisResult<Option<Taken>> {
         let mut connection = client.get_connection_with_timeout(LOOK)?;
+        let role: Vec<Value> = redis::cmd("ROLE").query(&mut connection)?;
+        if !matches!(&role[..], [Value::BulkString(role), ..] if role == b"master") {
+            return Ok(None);
+        }
         let key = |name: &str| format!("anteroom:{{sale}}:{name}");
         let mut all = redis::pipe();
         all.atomic().zcard(key("inside")).zcard(key("called"));
@@ -51,20 +56,22 @@ impl Taken {
         type Found = (u64, u64, (Option<u64>, Option<u64>));
         let (inside, called, (claimable, missing)): Found = all.query(&mut connection)?;
         let (claimable, missing) = (claimable.unwrap_or(0), missing.unwrap_or(0));
-        Ok(Taken { inside, called, claimable, missing })
+        Ok(Some(Taken { inside, called, claimable, missing }))
     }
 }
 
 impl Seats {
-    /// Looks from now on, whenever the server answers.
-    pub fn watch(url: &str) -> Seats {
-        let client = Client::open(url).expect("an address");
+    /// Looks from now on, at whichever of these servers is a master, whenever it answers.
+    pub fn watch(urls: &[String]) -> Seats {
+        let client = |url: &String| Client::open(url.as_str()).expect("an address");
+        let clients: Vec<Client> = urls.iter().map(client).collect();
         let over = Arc::new(AtomicBool::new(false));
         let until = over.clone();
         let looking = std::thread::spawn(move || {
             let mut looked = Looked::default();
             while !until.load(Ordering::Relaxed) {
-                if let Ok(taken) = Taken::look(&client) {
+                for taken in clients.iter().filter_map(|client| Taken::look(client).ok().flatten())
+                {
                     looked.looks += 1;
                     if taken.all() > looked.most.all() {
                         looked.most = taken;
