@@ -1,7 +1,8 @@
 -- read: answers an operator's question about one room's line. Changes nothing but tmp:0, and that is gone when it ends.
 --
 -- KEYS  as exchange.lua, in the same order
--- ARGV  the question and two numbers: book before limit | history | inside skip limit | nodes | health | invites
+-- ARGV  the question and two numbers: book before limit | history 0 0 | inside skip limit |
+--       nodes 0 0 | health 0 0 | invites 0 limit
 -- reply msgpack, see the end of this file; or { "layout", N } if the keys are of a newer layout than this script knows
 --
 -- Why it is a script: what it tells is of one moment.
@@ -61,6 +62,10 @@ local function nodes()
   return told
 end
 
+-- Of those whose session is over, the last so many are looked for among those inside: there may be a million of either, and all
+-- of Redis waits.
+local ENDED_LOOKED = 10000
+
 -- What must hold and does not, numbered as in src/line/check.rs.
 local function health()
   local broken = {}
@@ -88,7 +93,11 @@ local function health()
   local function meet(one, other)
     return call('ZINTERCARD', 2, key[one], key[other])
   end
-  hold(6, meet('inside', 'ended') == 0, 'somebody is inside and has ended')
+  local double = 0
+  for _, seated in ipairs(many('ZMSCORE', key.inside, call('ZRANGE', key.ended, 0, ENDED_LOOKED - 1, 'REV'))) do
+    double = double + (seated and 1 or 0)
+  end
+  hold(6, double == 0, text(double) .. ' are inside and have ended')
   local lists, both = { 'express', 'strayed', 'called', 'classes', 'classes_away' }, 0
   for i, one in ipairs(lists) do
     for k = i + 1, #lists do
@@ -97,7 +106,7 @@ local function health()
   end
   hold(7, both == 0 and meet('present', 'express') + meet('present', 'called') + meet('present', 'classes')
     == express.waiting() + line.called.size, 'the lists of the head disagree')
-  local double = 0
+  double = 0
   for _, name in ipairs(lists) do
     double = double + meet('inside', name) + meet('ended', name)
   end
@@ -121,7 +130,7 @@ local function answer()
   elseif question == 'nodes' then
     found = nodes()
   elseif question == 'invites' then
-    found = class.found()
+    found = class.found(second)
   else
     found = health()
   end

@@ -4,6 +4,7 @@
 //! of each kind counts, in Redis' own microseconds. Full batches are full by the crate's own bounds, and [`longest`] has a line that is.
 
 mod draw;
+mod full;
 mod longest;
 mod loss;
 mod people;
@@ -47,12 +48,19 @@ pub fn measure(extent: &Extent, figures: &mut Figures) {
         time::everything(waiting, rounds),
         loss::losses(waiting, rounds),
         loss::resets(waiting, rounds),
+        full::heads(rounds),
+        full::rosters(rounds),
+        full::letters(rounds),
+        full::questions(extent.people, rounds),
         draw::draws(waiting, rounds),
         longest::longest(extent.places, rounds),
     ];
     let mut all = Vec::new();
     for kind in scenes.into_iter().flatten() {
-        let name = format!("an exchange: {}", kind.name);
+        let name = match kind.name.starts_with("a question") {
+            true => kind.name,
+            false => format!("an exchange: {}", kind.name),
+        };
         figures.at_most(name, Measured::longest(&kind.taken), LONGEST_MS);
         all.extend(kind.taken);
     }

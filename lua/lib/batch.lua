@@ -28,7 +28,7 @@
 --   ARGV[13] JSON: names of keyed joins (which of them, from 1; name; the same folded), and of the report (number, name,
 --            folded); empty is none
 --   ARGV[14] the lot: opens_ms, kid, hash and seed (or -) between spaces, hash and seed in hex; empty is none
---   ARGV[15] the report's draws, as [13] of the reply; empty is none
+--   ARGV[15] the report's draws, as [15] of the reply; empty is none
 
 local KEYED = { 'once', 'idempotency', 'address', 'device', 'user', 'proof' }
 

@@ -77,11 +77,7 @@ function class.find(name)
   end
 end
 
-local function invited(id)
-  local found = aging.get(line.invites, id)
-  if not found then
-    return nil
-  end
+local function read(found)
   local epoch, used, uses, until_ms, revoked, at = struct.unpack(INVITED, found)
   -- A reset gives uses back, since it takes the places.
   return {
@@ -93,6 +89,11 @@ local function invited(id)
     revoked = revoked,
     class = found:sub(at),
   }
+end
+
+local function invited(id)
+  local found = aging.get(line.invites, id)
+  return found and read(found) or nil
 end
 
 local function put(id, epoch, used, one)
@@ -165,17 +166,25 @@ function class.age()
   aging.age(line.invites, INVITE_MS)
 end
 
--- What is known of invites: id in hex, used, uses, until_ms, revoked, class.
-function class.found()
-  local told = {}
+-- What is known of invites, of some if there are more than `most`: id in hex, used, uses, until_ms, revoked, class.
+function class.found(most)
+  local told, seen = {}, {}
   for nth = 0, 1 do
-    for _, id in ipairs(call('HKEYS', key['invites:' .. nth])) do
-      local one = invited(id)
-      local hex = id:gsub('.', function(c)
-        return string.format('%02x', c:byte())
-      end)
-      told[#told + 1] = { hex, one.used, one.uses, one.until_ms, one.revoked == 1, one.class }
-    end
+    local cursor = '0'
+    repeat
+      local page = call('HSCAN', key['invites:' .. nth], cursor, 'COUNT', most)
+      cursor = page[1]
+      for i = 1, #page[2], 2 do
+        local hex = page[2][i]:gsub('.', function(c)
+          return string.format('%02x', c:byte())
+        end)
+        if not seen[hex] then
+          local one = read(page[2][i + 1])
+          seen[hex] = true
+          told[#told + 1] = { hex, one.used, one.uses, one.until_ms, one.revoked == 1, one.class }
+        end
+      end
+    until cursor == '0' or #told >= most
   end
   return told
 end

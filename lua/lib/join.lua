@@ -301,6 +301,11 @@ function join.join()
     space = min(space, max(config.max_waiting + release.allowance() - line.waiting, 0))
   end
   look()
+  local names = 0
+  for _, keyed in ipairs(batch.keyed) do
+    names = names + (keyed.name and 1 or 0)
+  end
+  roster.make_room(names)
   local joins, nth = {}, 0
   for i, count in ipairs(batch.joins) do
     if count >= 0 then

@@ -10,26 +10,30 @@ local PUBLISH_MS = 500
 
 local text = number.text
 
--- The hash named has its entries by the folded name: of a number it is found by looking through all.
+-- The hash named has its entries by the folded name: by number they are found by looking through all, once a script.
+local known
+
+local function folds()
+  if not known then
+    known = {}
+    local found = call('HGETALL', key.named)
+    for i = 1, #found, 2 do
+      known[found[i + 1]] = found[i]
+    end
+  end
+  return known
+end
+
 local function remove_all(gone)
   if #gone == 0 then
     return
   end
-  local out, folds = {}, {}
-  for _, n in ipairs(gone) do
-    out[text(n)] = true
+  local folded, fields = {}, {}
+  for i, n in ipairs(gone) do
+    fields[i] = text(n)
+    folded[i], folds()[fields[i]] = folds()[fields[i]], nil
   end
-  local found = call('HGETALL', key.named)
-  for i = 1, #found, 2 do
-    if out[found[i + 1]] then
-      folds[#folds + 1] = found[i]
-    end
-  end
-  local fields = {}
-  for field in pairs(out) do
-    fields[#fields + 1] = field
-  end
-  many('HDEL', key.named, folds)
+  many('HDEL', key.named, folded)
   many('HDEL', key.roster, fields)
   line.names, line.roster_changed = line.names - #fields, 1
 end
@@ -50,6 +54,10 @@ local function put(n, name, folded)
   if before and before ~= text(n) then
     line.names = line.names - call('HDEL', key.roster, before)
   end
+  if known then
+    known[before or ''] = nil
+    known[text(n)] = folded
+  end
   call('HSET', key.named, folded, text(n))
   line.names = line.names + call('HSET', key.roster, text(n), name)
   line.roster_changed = 1
@@ -62,13 +70,17 @@ function roster.moved(n)
   end
 end
 
+-- If so many more names may be too many, those that nobody has any more are forgotten: once for all newcomers of a batch.
+function roster.make_room(more)
+  if config.roster and line.names + more > NAMES_MAX then
+    roster.forget()
+  end
+end
+
 -- Whether somebody who waits or is inside is called so, or there are too many names.
 function roster.refused(folded)
   if not config.roster then
     return false
-  end
-  if line.names >= NAMES_MAX then
-    roster.forget()
   end
   local found = line.names > 0 and call('HGET', key.named, folded)
   if found then
@@ -93,13 +105,7 @@ function roster.move(from, to)
   if not name then
     return
   end
-  local found = call('HGETALL', key.named)
-  for i = 1, #found, 2 do
-    if found[i + 1] == text(from) then
-      put(to, name, found[i])
-      return
-    end
-  end
+  put(to, name, folds()[text(from)])
 end
 
 -- A node brings names to a line that lost its memory: number, name, folded.
@@ -121,7 +127,7 @@ function roster.forget()
     return
   end
   local numbers, gone = all(), {}
-  state.look(numbers)
+  state.look_at_standings(numbers)
   for _, n in ipairs(numbers) do
     local standing = state.standing(n)
     local here = standing >= state.WAITING and standing <= state.ACTIVE
@@ -159,5 +165,6 @@ function roster.wipe()
     line.roster_version = line.roster_version + 1
   end
   call('UNLINK', key.roster, key.named)
+  known = nil
   line.names, line.roster_changed = 0, 0
 end

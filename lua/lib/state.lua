@@ -216,6 +216,22 @@ function state.look_at_bits(numbers)
   bits.look(state.seen(), numbers)
 end
 
+-- Reads in a few commands where these numbers stand: each is asked for in the sets until one has it.
+function state.look_at_standings(numbers)
+  for _, name in ipairs({ 'inside', 'ended', 'called', 'express', 'classes', 'strayed', 'classes_away' }) do
+    local set, rest = line[name], {}
+    scores.look(set, numbers)
+    for _, n in ipairs(numbers) do
+      if not scores.get(set, n) then
+        rest[#rest + 1] = n
+      end
+    end
+    numbers = rest
+  end
+  bits.look(line.used, numbers)
+  bits.look(line.live, numbers)
+end
+
 -- Reads in a few commands whatever the questions about these numbers will need.
 function state.look(numbers)
   if #numbers < 2 then

@@ -276,6 +276,11 @@ pub enum Join {
 }
 
 impl Join {
+    /// Whether it brings a name.
+    pub(super) fn is_named(&self) -> bool {
+        matches!(self, Join::Keyed(Keyed { name: Some(_), .. }))
+    }
+
     /// Whether a key finds its number again.
     pub fn is_once(&self) -> bool {
         matches!(self, Join::Keyed(Keyed { once: Some(_), .. }))

@@ -35,9 +35,9 @@ pub enum Question {
     },
     /// The nodes that were heard of.
     Nodes,
-    /// What must hold and does not.
+    /// What must hold and does not. Of sessions that are over a store may look at the last ones alone.
     Health,
-    /// Invites that were used or revoked, by their ids.
+    /// Invites that were used or revoked, by their ids; if there are more than [`MAX_FOUND`], some of them.
     Invites,
 }
 

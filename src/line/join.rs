@@ -122,6 +122,8 @@ impl Line {
             let wanted = max.saturating_add(self.allowance()).saturating_sub(self.waiting);
             space = space.min(wanted);
         }
+        let names = batch.joins.iter().filter(|join| join.is_named()).count();
+        self.make_room_for_names(names);
         for join in &batch.joins {
             let joined = match join {
                 Join::Plain(count) => self.give(u64::from(*count), space),

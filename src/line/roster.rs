@@ -92,13 +92,18 @@ impl Roster {
 }
 
 impl Line {
+    /// If so many more names may be too many, those that nobody has any more are forgotten: once for all newcomers of a batch, not
+    /// for each.
+    pub(super) fn make_room_for_names(&mut self, more: usize) {
+        if self.settings().roster && self.roster.names.len() + more > NAMES_MAX {
+            self.forget_names();
+        }
+    }
+
     /// Whether a newcomer can't be called so: somebody who waits or is inside is, or there are too many names.
-    pub(super) fn name_refused(&mut self, name: &str) -> bool {
+    pub(super) fn name_refused(&self, name: &str) -> bool {
         if !self.settings().roster {
             return false;
-        }
-        if self.roster.names.len() >= NAMES_MAX {
-            self.forget_names();
         }
         let taken = self.roster.taken.get(&folded(name)).is_some_and(|number| {
             use Standing::{Active, Admitted, Away, Waiting};

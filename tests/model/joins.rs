@@ -39,6 +39,8 @@ impl Model {
             let now = self.pace_allows().min(self.seats_free());
             room = room.min(max_waiting.saturating_add(now).saturating_sub(waiting));
         }
+        let named = |join: &&Join| matches!(join, Join::Keyed(keyed) if keyed.name.is_some());
+        self.expect_names(batch.joins.iter().filter(named).count());
         for join in &batch.joins {
             let joined = match join {
                 Join::Plain(count) => self.give(*count, &mut room, wall),

@@ -84,13 +84,17 @@ impl Model {
         self.visitor(new).name = name;
     }
 
+    /// So many newcomers have a name.
+    pub(super) fn expect_names(&mut self, count: usize) {
+        if count > 0 && self.settings().roster && self.names() + count > MAX_NAMES {
+            self.forget_names();
+        }
+    }
+
     /// Whether nobody else may be called so now.
     pub(super) fn is_taken(&mut self, name: &str) -> bool {
         if !self.settings().roster {
             return false;
-        }
-        if self.names() >= MAX_NAMES {
-            self.forget_names();
         }
         let same = |other: &Option<String>| {
             let other = other.as_ref().map(|other| other.to_lowercase());

@@ -133,13 +133,18 @@ pub fn keys(room: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::wire;
     use super::*;
-    use crate::line::Settings;
+    use crate::line::{Batch, MAX_FOUND, Question, Settings};
 
     const EXCHANGE: &str = include_str!("../../../lua/exchange.lua");
     const STATE: &str = include_str!("../../../lua/lib/state.lua");
     const PARTS: &str = include_str!("../../../lua/lib/parts.lua");
     const README: &str = include_str!("../../../lua/README.md");
+
+    const BATCH: &str = include_str!("../../../lua/lib/batch.lua");
+    const REPLY: &str = include_str!("../../../lua/lib/reply.lua");
+    const QUESTIONS: &str = include_str!("../../../lua/read.lua");
 
     /// The words between two marks, without quotes, commas and what makes a line a comment.
     fn words<'a>(text: &'a str, from: &str, upto: &str) -> Vec<&'a str> {
@@ -170,6 +175,66 @@ mod tests {
         assert_eq!(keys, KEYS, "the table of keys in the README");
         let key = keys.iter().zip(super::keys("tenant/sale")).next_back().unwrap();
         assert_eq!(key, (&"tmp:1", "anteroom:{tenant/sale}:tmp:1".to_owned()));
+    }
+
+    /// The highest of the numbers that stand between two marks, of which none is left out.
+    fn counted(text: &str, before: &str, after: &str) -> usize {
+        let number = |part: &str| part.split_once(after)?.0.parse::<usize>().ok();
+        let mut found: Vec<usize> = text.split(before).skip(1).filter_map(number).collect();
+        found.sort_unstable();
+        found.dedup();
+        assert_eq!(found, (1..=found.len()).collect::<Vec<_>>(), "{before}N{after}");
+        found.len()
+    }
+
+    #[test]
+    fn both_sides_give_as_many_arguments_and_parts() {
+        let (args, parts) = (counted(BATCH, "ARGV[", "]"), counted(REPLY, "told[", "]"));
+        let call = wire::encode("sale", &Batch { sequence: 1, ..Batch::default() }, None).unwrap();
+        assert_eq!(call.args.len(), args, "what batch.lua reads and names");
+        let header = REPLY.split_once("reply.APPLIED").expect("a header").0;
+        assert_eq!(counted(header, "[", "]"), parts, "the header of reply.lua and what it fills");
+        let empty =
+            |parts: usize| redis::Value::Array(vec![redis::Value::BulkString(Vec::new()); parts]);
+        for other in [parts - 1, parts + 1] {
+            let error = wire::decode(empty(other)).unwrap_err().to_string();
+            assert!(error.contains("parts"), "{error}");
+        }
+        let error = wire::decode(empty(parts)).unwrap_err().to_string();
+        assert!(error.contains("head"), "as many as are read: {error}");
+        const WORDS: [(&str, usize); 1] = [("fifteen", 15)];
+        for (mark, count) in [("-- ARGV  ", args), ("-- reply ", parts)] {
+            let (_, rest) = EXCHANGE.split_once(mark).expect(mark);
+            let word = rest.split([' ', ',']).next().expect("a word");
+            assert!(WORDS.contains(&(word, count)), "exchange.lua says {word}, there are {count}");
+        }
+    }
+
+    #[test]
+    fn the_header_of_the_reading_script_names_every_question_as_it_is_asked() {
+        let said = words(QUESTIONS, "two numbers:", "-- reply").join(" ");
+        let (limit, before, skip) = (7, 3, 5);
+        for (question, names) in [
+            (Question::Book { before, limit }, "book before limit"),
+            (Question::History, "history 0 0"),
+            (Question::Inside { skip, limit }, "inside skip limit"),
+            (Question::Nodes, "nodes 0 0"),
+            (Question::Health, "health 0 0"),
+            (Question::Invites, "invites 0 limit"),
+        ] {
+            assert!(said.split(" | ").any(|one| one == names), "{names} is not in: {said}");
+            let args = wire::ask_for(question);
+            let value = |name: &str| match name {
+                "before" => before.to_string(),
+                "skip" => skip.to_string(),
+                "limit" if question == Question::Invites => MAX_FOUND.to_string(),
+                "limit" => limit.to_string(),
+                literal => literal.to_owned(),
+            };
+            let asked: Vec<String> = names.split(' ').map(value).collect();
+            assert_eq!(args, asked.iter().map(|arg| arg.as_bytes()).collect::<Vec<_>>());
+        }
+        assert_eq!(said.split(" | ").count(), 6, "{said}");
     }
 
     #[test]

@@ -55,6 +55,11 @@ impl Setup {
         self.line("appendonly yes").line("appendfsync always")
     }
 
+    /// The same, and the file is on the disk within a second.
+    pub fn aof_every_second(self) -> Setup {
+        self.line("appendonly yes").line("appendfsync everysec")
+    }
+
     /// Wants a password of everybody.
     pub fn password(self, password: &str) -> Setup {
         self.line(&format!("requirepass {password}")).line(&format!("masterauth {password}"))

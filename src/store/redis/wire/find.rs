@@ -19,7 +19,7 @@ pub fn ask_for(question: Question) -> Vec<Vec<u8>> {
         Question::Inside { skip, limit } => ("inside", skip as u64, limit.min(MAX_FOUND)),
         Question::Nodes => ("nodes", 0, 0),
         Question::Health => ("health", 0, 0),
-        Question::Invites => ("invites", 0, 0),
+        Question::Invites => ("invites", 0, MAX_FOUND),
     };
     vec![word.into(), first.to_string().into(), second.to_string().into()]
 }
