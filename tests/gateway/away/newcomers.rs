@@ -109,8 +109,10 @@ fn who_came_meanwhile_is_asked_for_a_name() {
     let gateway = CutOff::starting(&origin, room, "", Manner::Refusing);
     let [mut ann, mut bob] = [(); 2].map(|()| gateway.visitor());
     for visitor in [&mut ann, &mut bob] {
-        let page = visitor.open("/board");
-        assert_eq!(page.state().as_deref(), Some("provisional"), "{page:?}");
+        eventually("their arrival is recorded", || {
+            let page = visitor.open("/board");
+            (page.state().as_deref() == Some("provisional")).then_some(())
+        });
     }
     let join = |more: serde_json::Value, bearer: Option<&str>| {
         let mut body = json!({ "event_id": "sale", "device_id": "d1" });
