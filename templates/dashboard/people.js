@@ -67,8 +67,8 @@ export class Search {
         visitor.position != null && ['Place', count(visitor.position)], visitor.eta && ['Turn in', span(visitor.eta.seconds)]].filter(Boolean);
       const over = ['completed', 'expired'].includes(visitor.status);
       const again = () => this.find(ticket);
-      // A node does not know of everybody whose turn is used whether they are inside: the line says.
-      const inside = ['active', 'used'].includes(visitor.status);
+      // A node does not know of everybody whose turn has come whether they are inside: the line says.
+      const inside = ['active', 'used', 'admitted'].includes(visitor.status);
       const take = !over && this.app.may('operator') && h('div', { class: 'verbs' }, inside && steering(this.app, this.room, visitor.label, again),
         h('button', { type: 'button', class: 'danger small', onclick: () => revoke(this.app, this.room, visitor.label, again) }, 'Revoke …'));
       this.found.replaceChildren(h('dl', { class: 'settings' }, rows.map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, value)))), take || '');

@@ -43,7 +43,7 @@ fn the_page_counts_down_to_a_drawn_opening_and_gets_in() {
     let clock = || browser.shown("eta").unwrap_or_default();
     browser.until("a countdown", || clock().starts_with("0:"));
     assert!(!browser.is("paused"), "an opening to come is no pause");
-    assert_eq!(browser.shown("position").as_deref(), Some("–"), "nobody has been drawn");
+    browser.until("nobody has been drawn", || browser.shown("position").as_deref() == Some("–"));
     let before = clock();
     browser.until("it runs", || clock() != before);
     assert!(origin.seen().is_empty(), "nobody is let in before");
