@@ -61,7 +61,7 @@ export class QueueStatus {
     Object.assign(this, last);
     const known = {
       queueId: answer.queue_id, queueRef: answer.queue_ref, eventId: answer.event_id, status: answer.status,
-      position: answer.position, positionLabel: answer.position_label, waiting: answer.waiting,
+      position: answer.position, positionLabel: answer.position_label, class: answer.class, waiting: answer.waiting,
       estimatedWaitSeconds: answer.estimated_wait_seconds, eta: answer.eta, paused: answer.paused,
       message: answer.message, rosterVersion: answer.roster_version, claimWindowSeconds: answer.claim_window_seconds, reason: answer.reason,
       nextPollSeconds: answer.next_poll_seconds || answer.next_heartbeat_seconds,
@@ -144,7 +144,7 @@ class StatusStream {
       this.failures = 0;
       pause = status.nextPollSeconds || this.interval / 1000;
       // The opening wakes everybody, but not all at once.
-      if (status.phase === 'prequeue' && status.opensAt) {
+      if (status.opensAt) {
         const left = (status.opensAt - serverNow()) / 1000 + Math.random() * (status.opensSpreadSeconds || 2);
         pause = Math.min(pause, Math.max(left, 1));
       }
@@ -178,12 +178,12 @@ export class QueueClient {
 
   // Takes a place, or finds the one this device has: safe to repeat, and repeated here if the network fails. `onStatus` hears
   // of it meanwhile: joining, error before each other try, and what is returned in the end.
-  async joinEvent({ eventId, priorityBucket, metadata, onStatus = () => {} }) {
-    const name = `anteroom.key.${eventId}.${this.deviceId}`;
-    let key = storage.get(name);
-    if (!key) storage.set(name, key = globalThis.crypto?.randomUUID?.() || `${Math.random()}${Math.random()}`);
+  async joinEvent({ eventId, priorityBucket, metadata, name, invite, onStatus = () => {} }) {
+    const known = `anteroom.key.${eventId}.${this.deviceId}`;
+    let key = storage.get(known);
+    if (!key) storage.set(known, key = globalThis.crypto?.randomUUID?.() || `${Math.random()}${Math.random()}`);
     const body = {
-      event_id: eventId, device_id: this.deviceId, user_id: this.userId, priority_bucket: priorityBucket, metadata,
+      event_id: eventId, device_id: this.deviceId, user_id: this.userId, priority_bucket: priorityBucket, metadata, name, invite,
     };
     onStatus(QueueStatus.joining(eventId));
     let answer;
@@ -310,7 +310,7 @@ function runPage(body) {
 
   const show = (state, ...more) => {
     const before = body.dataset.anteroomState.split(' ')[0];
-    const kept = ['unsent', 'draw'].filter(word => first.has(word));
+    const kept = ['unsent', 'draw', 'classed'].filter(word => first.has(word));
     body.dataset.anteroomState = [state, ...more, ...kept].filter(Boolean).join(' ');
     if (state !== before) has(state)?.querySelector('h1')?.focus();
   };
@@ -332,6 +332,7 @@ function runPage(body) {
     step();
   };
   const again = left => write('again', formatAgain(words, left));
+  const opening = left => countdown(left, seconds => write('eta', formatClock(seconds)));
 
   const admitted = (window, pause) => {
     show('admitted');
@@ -357,12 +358,13 @@ function runPage(body) {
     // The cookie came back: if it is gone later, somebody left the line.
     first.delete('fresh');
     const { position, eta, estimatedWaitSeconds: wait } = status;
-    const before = status.phase === 'prequeue' && status.opensAt;
+    const { opensAt } = status;
+    const before = status.phase === 'prequeue';
     const paused = status.paused && !before;
     // Before a draw nobody has a place.
     const number = before && status.draw ? '–' : formatNumber(words, position);
-    const left = before ? Math.max(0, Math.ceil((before - serverNow()) / 1000)) : 0;
-    const estimate = before ? formatClock(left) : eta && !paused ? formatEta(words, eta) : words.pausedShort;
+    const left = Math.max(0, Math.ceil((opensAt - serverNow()) / 1000));
+    const estimate = opensAt ? formatClock(left) : eta && !paused ? formatEta(words, eta) : words.pausedShort;
     const waited = (serverNow() - status.enqueuedAt) / 1000;
     if (position) {
       write('position', number);
@@ -370,10 +372,11 @@ function runPage(body) {
       announce(`${words.position}: ${number}. ${words.wait}: ${estimate}`, 60000);
     }
     if (status.waiting !== undefined) write('waiting', formatNumber(words, status.waiting));
-    if (before) countdown(left, seconds => write('eta', formatClock(seconds)));
+    if (opensAt) opening(left);
     else clearInterval(ticking);
     write('eta', estimate);
     write('label', status.positionLabel || '');
+    if (status.class && first.has('classed')) write('class', status.class);
     write('status', words.waiting);
     if (status.message !== undefined) write('message', status.message ?? '');
     updated();
@@ -418,6 +421,7 @@ function runPage(body) {
     if (first.has('fresh') && navigator.cookieEnabled === false) return expired({ error: { code: 'missing_ticket' } });
     updated();
     show('waiting', first.has('reconnecting') ? 'reconnecting' : 'live', first.has('paused') ? 'paused' : '');
+    if (body.dataset.anteroomOpens) opening(body.dataset.anteroomOpens);
     new QueueClient().listenStatus({ eventId, delay: poll * 1000 }).listen(status => {
       clearInterval(ticking);
       if (status.state === QueueState.waiting) waiting(status);

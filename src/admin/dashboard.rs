@@ -35,7 +35,7 @@ const PAGE: File = file!("page.html", HTML);
 const LOGIN: File = file!("login.html", HTML);
 
 /// Below `/dashboard/`.
-const FILES: [File; 12] = [
+const FILES: [File; 13] = [
     file!("page.css", CSS),
     file!("login.js", JS),
     file!("main.js", JS),
@@ -48,6 +48,7 @@ const FILES: [File; 12] = [
     file!("room.js", JS),
     file!("people.js", JS),
     file!("verbs.js", JS),
+    file!("shadow.js", JS),
 ];
 
 /// Where they are.

@@ -10,7 +10,7 @@ use super::input::{self, Asked, InRoom};
 use super::refusal::{Refusal, no_visitor};
 use super::rooms::{Eta, eta};
 use crate::gateway::entrance::Entrance;
-use crate::line::{Ending, Number, Reason, Standing, View};
+use crate::line::{Class, Ending, Number, Reason, Standing, View};
 use crate::token::MAX_NUMBER;
 
 /// Named in an answer at most.
@@ -60,6 +60,11 @@ pub(super) struct Visitor {
     position: Option<u64>,
     /// When the turn comes; null while nobody is released.
     eta: Option<Eta>,
+    /// Of whoever waits as a visitor of a class: its rank when they joined. Null: of no class, or not in line.
+    class_rank: Option<u64>,
+    /// The class, if exactly one of the settings in force that skips or has a rank has that rank: the line keeps place and rank of
+    /// a class visitor, and no name. Null: it can't be told.
+    class: Option<String>,
     /// What the roster calls them, where a room has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<String>,
@@ -156,6 +161,7 @@ impl Visitor {
         (status, reason): (&'static str, Option<&'static str>),
     ) -> Visitor {
         let known = view.roster().find(number);
+        let class_rank = view.class_rank(number);
         Visitor {
             number,
             label: entrance.label(number),
@@ -164,10 +170,20 @@ impl Visitor {
             reason,
             position: None,
             eta: None,
+            class_rank,
+            class: class_rank.and_then(|rank| class_of(view, rank)),
             name: known.map(|known| known.name.clone()),
             slot: known.and_then(|known| entrance.slot_name(known.slot)),
         }
     }
+}
+
+/// The only class that places whoever has it, and at this rank.
+fn class_of(view: &View, rank: u64) -> Option<String> {
+    let places = |class: &&Class| class.rank == rank && (class.skip > 0 || class.rank > 0);
+    let mut found = view.settings()?.classes.iter().filter(places);
+    let first = found.next()?;
+    found.next().is_none().then(|| first.name.clone())
 }
 
 fn status(standing: Standing) -> (&'static str, Option<&'static str>) {

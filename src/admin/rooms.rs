@@ -41,10 +41,14 @@ pub(super) struct Room {
     phase: &'static str,
     /// When it opens next, by its schedule.
     opens_at: Option<String>,
+    /// Whether there will be a draw then; null: it is open, or does not open again.
+    draw: Option<bool>,
     /// When it closes, by its schedule.
     closes_at: Option<String>,
     /// Waiting and here.
     waiting: u64,
+    /// Of these, visitors of a class.
+    class_waiting: u64,
     /// Called, and not inside yet.
     admitted: u64,
     /// Inside.
@@ -193,8 +197,10 @@ impl Room {
             paused: counts.paused,
             phase,
             opens_at: opens.map(|(opens_ms, _)| clock::moment(opens_ms)),
+            draw: opens.map(|(_, draw)| draw),
             closes_at: closes_ms.map(clock::moment),
             waiting: counts.waiting,
+            class_waiting: counts.classed,
             admitted: counts.admitted,
             active: counts.inside,
             max_active: settings.and_then(|settings| settings.max_active),

@@ -9,6 +9,7 @@ use axum::response::{IntoResponse, Response};
 use super::Admin;
 use super::access::{Caller, Scope};
 use super::rooms::{rate_reached, rate_set};
+use crate::gateway::api;
 use crate::gateway::entrance::Entrance;
 use crate::metrics::{NodeFigures, RoomFigures};
 use crate::room::SPREAD;
@@ -54,9 +55,11 @@ fn room(entrance: &Entrance) -> RoomFigures {
     let view = entrance.room.view();
     let (counts, settings) = (view.counts(), view.settings());
     let lately = entrance.stats.lately(counts);
+    let (phase, opens, _) = api::phase(&view, entrance.room.now_ms());
     RoomFigures {
         room: entrance.room.name().to_owned(),
         waiting: counts.waiting,
+        class_waiting: counts.classed,
         inside: counts.inside,
         admitted: counts.admitted,
         max_active: settings.and_then(|settings| settings.max_active),
@@ -73,6 +76,8 @@ fn room(entrance: &Entrance) -> RoomFigures {
         no_shows: counts.no_shows,
         dropped: counts.dropped,
         paused: view.is_paused(),
+        phase,
+        opens: opens.map(|(opens_ms, _)| opens_ms as f64 / 1_000.0),
         store_up: !entrance.room.is_away(),
         view_age: entrance.room.heard_ago().map(|ago| ago.as_secs_f64()),
         store_bytes: counts.store_bytes(),

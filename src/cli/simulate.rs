@@ -12,7 +12,7 @@ use clap::builder::FalseyValueParser;
 
 use super::{Done, Failure};
 use crate::config::{self, Environment};
-use crate::line::{OnAbsence, Pace, Settings};
+use crate::line::{Mode, OnAbsence, Pace, Settings};
 use crate::simulate::{self, Change, Crowd, Faults, Plan, Shape};
 use crate::units;
 
@@ -123,6 +123,13 @@ impl Simulate {
 
     fn plan(&self) -> Result<Plan, Failure> {
         let mut settings = self.room_settings()?;
+        let left_out = simulate::leave_out(&mut settings);
+        if !left_out.is_empty() {
+            // On the side, so that a report for scripts stays one.
+            let keys = left_out.join(", ");
+            let told = format!("left out: {keys}; see {}\n", simulate::DOES_NOT);
+            let _ = io::stderr().write_all(told.as_bytes());
+        }
         if let Some(rate) = &self.rate {
             let rate = units::rate(rate).map_err(|how| wrong("--rate", rate, &how))?;
             let a_second = rate.count.div_ceil((rate.per_ms / 1_000).max(1));
@@ -246,6 +253,8 @@ fn set(settings: &mut Settings, key: &str, value: &str) -> Result<(), Failure> {
         value.parse::<u64>().map_err(|_| wrong(&format!("--set {key}"), value, "write a number"))
     };
     match key {
+        "mode" if value == "auto" => settings.mode = Mode::Auto,
+        "mode" => return Err(wrong("--set mode", value, "write auto: a run has no other")),
         "claim_window" => settings.claim_window_ms = time()?,
         "heartbeat_timeout" => settings.heartbeat_timeout_ms = time()?,
         "session_idle" => settings.session_idle_ms = Some(time()?),
@@ -266,7 +275,7 @@ fn set(settings: &mut Settings, key: &str, value: &str) -> Result<(), Failure> {
         }
         _ => {
             let known = "write claim_window, heartbeat_timeout, session_idle, session_max, \
-                         session_first, max_active, max_waiting, burst or on_absence";
+                         session_first, max_active, max_waiting, burst, on_absence or mode";
             return Err(wrong("--set", key, known));
         }
     }

@@ -18,7 +18,7 @@ use super::intent::Intent;
 use super::invite::{Proven, is_granted};
 use super::origin::Origin;
 use super::settings::OnLoss;
-use super::show::{Notice, Reader};
+use super::show::{Holder, Notice, Reader};
 use crate::line::{Claimed, Ending, Joined, Key, Keyed, Reason, Refusal, Subject, Terms};
 use crate::metrics::Outcome as Counted;
 use crate::page::Unnamed;
@@ -110,8 +110,7 @@ impl Asking {
             }
             (_, Question::Claim(proof)) => {
                 let view = entrance.room.view();
-                let place = entrance.show_last_place(&self.reader, &view, *proof, self.joined_ms);
-                Outcome::Answer(place)
+                Outcome::Answer(entrance.show_last_place(&self.reader, &view, self.holder(*proof)))
             }
             (OnLoss::Closed, _) => self.notice(Notice::StoreLost),
         }
@@ -119,8 +118,8 @@ impl Asking {
 
     async fn join(&self, began: Instant) -> Outcome {
         let entrance = &self.entrance;
-        let anew = !matches!(self.question, Question::JoinAt(..) | Question::Requeue(_));
-        if anew && entrance.has_roster() {
+        // A time of arrival has no name; whoever is sent to the end of the line has theirs.
+        if entrance.has_roster() && !matches!(self.question, Question::Requeue(_)) {
             return self.notice(Notice::Name(None));
         }
         let address = self.reader.client.address;
@@ -220,8 +219,8 @@ impl Asking {
             }
             Ok(Claimed::Waiting | Claimed::Admitted) => {
                 let view = entrance.room.view();
-                let answer = entrance.show_place(&self.reader, &view, proof, self.joined_ms, false);
-                Outcome::Answer(answer)
+                let holder = self.holder(proof);
+                Outcome::Answer(entrance.show_place(&self.reader, &view, holder, false))
             }
             Ok(Claimed::Over(Reason::Ended(Ending::Requeued))) => {
                 let question = Question::Requeue(proof);
@@ -242,6 +241,11 @@ impl Asking {
             Err(Busy::Away) => self.alone(),
             Err(busy) => self.notice(busy.into()),
         }
+    }
+
+    /// What they hold, as they showed it.
+    fn holder(&self, proof: Proof) -> Holder<'_> {
+        Holder { proof, joined_ms: self.joined_ms, class: &self.identity.class }
     }
 
     /// Who they are, but for what their pass is bound to: a ticket is not.
@@ -285,7 +289,8 @@ impl Asking {
         let ticket = entrance.ticket(proof, joined_ms, identity);
         let cookie = entrance.jar.keep(&ticket, self.reader.client.secure);
         let view = entrance.room.view();
-        let mut answer = entrance.show_place(&self.reader, &view, proof, joined_ms, true);
+        let holder = Holder { proof, joined_ms, class: &identity.class };
+        let mut answer = entrance.show_place(&self.reader, &view, holder, true);
         if self.proven.as_ref().is_some_and(|proven| proven.once.is_some()) {
             let forget = entrance.jar.forget_invite(self.reader.client.secure);
             answer = answer.with("Set-Cookie", forget);
@@ -299,7 +304,8 @@ impl Asking {
         let _ = entrance.room.leave(given).await;
         entrance.room.seen(before);
         let view = entrance.room.view();
-        let answer = entrance.show_place(&self.reader, &view, before, joined_ms, false);
+        let holder = Holder { joined_ms, ..self.holder(before) };
+        let answer = entrance.show_place(&self.reader, &view, holder, false);
         let forget = entrance.jar.forget_invite(self.reader.client.secure);
         Outcome::Answer(answer.with("Set-Cookie", forget))
     }

@@ -166,6 +166,16 @@ impl Held<'_> {
         }
     }
 
+    /// The class that a ticket or pass says; `None`: the general one.
+    pub fn class(&self) -> Option<&str> {
+        match self {
+            Held::Ticket(Ticket { class, .. }) | Held::Pass(Pass { class, .. }) => {
+                Some(&**class).filter(|class| *class != GENERAL && class.len() <= MAX_NAME)
+            }
+            Held::Nothing | Held::Provisional(_) => None,
+        }
+    }
+
     /// Who it is about.
     pub fn identity(&self) -> Identity {
         let owned = |text: &Option<Cow<'_, str>>| text.as_deref().map(str::to_owned);

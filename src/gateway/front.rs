@@ -23,7 +23,7 @@ use super::origin::Origin;
 use super::path::Readings;
 use super::rollout;
 use super::route::Way;
-use super::show::{Notice, Reader};
+use super::show::{Holder, Notice, Reader};
 use crate::line::{Claimed, Ending, Reason};
 use crate::page;
 use crate::room::Sitting;
@@ -286,12 +286,14 @@ fn guarded(
         Carried::Ticket { joined_ms, .. } => joined_ms,
         _ => now_ms,
     };
+    let identity = held.identity();
+    let holder = |proof| Holder { proof, joined_ms, class: &identity.class };
     // Whoever waits as nobody in particular may come sooner with an invite; whoever would not, keeps place and invite.
     let proven = (intent == Intent::Page).then(|| entrance.proven(head, &client)).flatten();
     let instead_of = match (decision, &proven) {
         (Decision::Answer(Answer::Waiting(proof)), Some(proven)) if proven.once.is_some() => {
             let position = view.position(proof.number);
-            let general = held.identity().class.is_empty();
+            let general = identity.class.is_empty();
             let better = general && entrance.is_better(&view, &proven.class, position);
             better.then_some((proof, joined_ms))
         }
@@ -340,7 +342,7 @@ fn guarded(
                 Answer::Waiting(proof) | Answer::Admitted(proof) => {
                     entrance.room.seen(proof);
                     chronicle::heard(entrance, &view, proof);
-                    entrance.show_place(&reader, &view, proof, joined_ms, false)
+                    entrance.show_place(&reader, &view, holder(proof), false)
                 }
                 Answer::Over(reason) => entrance.show(&reader, Notice::Over(reason)),
                 Answer::Frame => entrance.show(&reader, Notice::Frame),
@@ -350,7 +352,7 @@ fn guarded(
                 Answer::Lost(Some(proof)) => {
                     entrance.room.seen(proof);
                     chronicle::heard(entrance, &view, proof);
-                    entrance.show_last_place(&reader, &view, proof, joined_ms)
+                    entrance.show_last_place(&reader, &view, holder(proof))
                 }
             });
         }
@@ -364,7 +366,7 @@ fn guarded(
         origin: origin.clone(),
         question,
         reader,
-        identity: held.identity(),
+        identity,
         agent: entrance.agent(head).map(<[u8]>::to_vec),
         joined_ms,
         user: user(head, &client, entrance),

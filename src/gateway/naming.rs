@@ -1,6 +1,7 @@
 //! Joining by a form, in rooms whose visitors have names: for browsers, with scripts or without.
 //!
-//! Owns that form. What becomes of a name is the line's to say. Whoever has a place keeps it, whatever name they send.
+//! Owns that form. What becomes of a name is the line's to say. Whoever has a place keeps it, whatever name they send;
+//! whoever has an arrival gives it up for a place, once its moment has come.
 
 use std::time::Instant;
 
@@ -10,14 +11,15 @@ use super::answer::Response;
 use super::api;
 use super::asking::PATIENCE;
 use super::chronicle::{self, Whose};
-use super::decide::{Answer, Decision, Facts, decide};
+use super::decide::{Answer, Carried, Decision, Facts, decide};
 use super::entrance::{Entrance, Identity};
 use super::front::local;
 use super::head::Client;
 use super::intent::Intent;
 use super::live::Live;
+use super::loss::EARLY_MS;
 use super::show::{Notice, Reader};
-use crate::line::{Joined, Keyed, Refusal, is_name};
+use crate::line::{Joined, Key, Keyed, Refusal, is_name};
 use crate::page::Unnamed;
 use crate::room::Proof;
 use crate::token::Scratch;
@@ -37,12 +39,17 @@ pub async fn join_by_name(
         return Response::see_other(to);
     };
     let now_ms = entrance.room.now_ms();
-    let carried = entrance.held(request, client, &mut Scratch::new()).0.carried();
+    let mut scratch = Scratch::new();
+    let held = entrance.held(request, client, &mut scratch).0;
+    let carried = held.carried();
     let facts = Facts { intent: Intent::Page, carried, now_ms, contact: entrance.contact() };
-    let newcomer = matches!(
-        decide(&facts, &entrance.room.view()),
-        Decision::Join | Decision::Answer(Answer::Over(_))
-    );
+    let newcomer = match decide(&facts, &entrance.room.view()) {
+        Decision::Join | Decision::Answer(Answer::Over(_)) => true,
+        Decision::Arrive { wait_ms: Some(..=EARLY_MS) } => {
+            matches!(carried, Carried::Provisional { .. })
+        }
+        _ => false,
+    };
     // A page of another site could send anybody here; whoever has a place has it already.
     if !newcomer || api::from_our_page(request, client).is_err() {
         return Response::see_other(to);
@@ -51,22 +58,37 @@ pub async fn join_by_name(
     reader.to = to;
     let name = api::parameter(form, "name").unwrap_or_default();
     match is_name(name.trim()) {
-        true => join(entrance, &reader, name.trim()).await,
+        true => {
+            let arrived = match carried {
+                Carried::Provisional { nonce, .. } => Some((nonce, held.identity())),
+                _ => None,
+            };
+            join(entrance, &reader, name.trim(), arrived).await
+        }
         false => entrance.show(&reader, Notice::Name(Some(Unnamed::Unfit))),
     }
 }
 
-async fn join(entrance: &Entrance, reader: &Reader, name: &str) -> Response {
+/// `arrived`: whose arrival was recorded, and counted, before.
+async fn join(
+    entrance: &Entrance,
+    reader: &Reader,
+    name: &str,
+    arrived: Option<(Key, Identity)>,
+) -> Response {
     let began = Instant::now();
     let address = reader.client.address;
-    let keyed = match entrance.newcomer(address, None) {
-        Ok(keyed) => Keyed { name: Some(name.to_owned()), ..keyed.unwrap_or_default() },
-        Err(retry_ms) => {
-            chronicle::limited(entrance, "join_per_address", Whose::Address(address));
-            return entrance.show(reader, Notice::Limited(retry_ms));
-        }
+    let (keyed, identity) = match arrived {
+        Some((nonce, identity)) => (entrance.arrived(nonce, &identity), identity),
+        None => match entrance.newcomer(address, None) {
+            Ok(keyed) => (keyed.unwrap_or_default(), Identity::default()),
+            Err(retry_ms) => {
+                chronicle::limited(entrance, "join_per_address", Whose::Address(address));
+                return entrance.show(reader, Notice::Limited(retry_ms));
+            }
+        },
     };
-    let identity = Identity::default();
+    let keyed = Keyed { name: Some(name.to_owned()), ..keyed };
     let asked = entrance.room.join_as(Some(keyed), entrance.tag(&identity));
     let joined = match timeout(PATIENCE, asked).await {
         Ok(Ok(joined)) => joined,
@@ -74,11 +96,13 @@ async fn join(entrance: &Entrance, reader: &Reader, name: &str) -> Response {
         Err(_) => return entrance.show(reader, Notice::StoreLost),
     };
     match joined {
+        // The place of a device is not shown to whoever only names it.
+        Joined::Already { proven: false, .. } => entrance.show(reader, Notice::Refused),
         Joined::Given { epoch, first: number, joined_ms, .. }
         | Joined::Already { epoch, number, joined_ms, .. } => {
             let proof = Proof { epoch, number };
             let position = || entrance.room.view().position(number).unwrap_or(1);
-            chronicle::created(entrance, proof, (None, None), position, began.elapsed(), None);
+            chronicle::created(entrance, proof, identity.names(), position, began.elapsed(), None);
             // A ticket for all: whose turn it is enters with the page, and has the pass then.
             let ticket = entrance.ticket(proof, joined_ms, &identity);
             let cookie = entrance.jar.keep(&ticket, reader.client.secure);

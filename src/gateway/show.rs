@@ -72,6 +72,17 @@ impl Reader {
 /// Seconds after which a page asks first that was opened before an opening.
 const FIRST: u64 = 2;
 
+/// Whoever holds a ticket, and what it says.
+#[derive(Clone, Copy, Debug)]
+pub struct Holder<'a> {
+    /// Of which number.
+    pub proof: Proof,
+    /// When it was given.
+    pub joined_ms: u64,
+    /// The class; empty: the general one.
+    pub class: &'a str,
+}
+
 /// A state of affairs that is about nobody's place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notice {
@@ -107,8 +118,7 @@ impl Entrance {
         &self,
         reader: &Reader,
         view: &View,
-        proof: Proof,
-        joined_ms: u64,
+        holder: Holder<'_>,
         fresh: bool,
     ) -> Response {
         // A frame would not show it: whose place it is must be seen in the address.
@@ -119,14 +129,15 @@ impl Entrance {
         let status = refusing(self.settings.queued_status);
         let answer = match reader.form {
             Form::Html => {
-                let page = self.place_page(reader, view, (proof, joined_ms), fresh, false);
+                let page = self.place_page(reader, view, holder, fresh, false);
                 return page.about(Outcome::Waiting);
             }
-            Form::Json => Response::json(status, api::place(self, view, proof, joined_ms, None)),
+            Form::Json => Response::json(status, api::place(self, view, holder)),
             Form::Plain => Response::plain(status, "There is a line. It is not your turn yet.\n"),
         };
-        let (position, now_ms) = (view.position(proof.number), self.room.now_ms());
-        let pause = self.pause(view, proof.number, position, now_ms);
+        let number = holder.proof.number;
+        let (position, now_ms) = (view.position(number), self.room.now_ms());
+        let pause = self.pause(view, number, position, now_ms);
         answer.retry_after(pause.as_secs().max(1)).about(Outcome::Waiting)
     }
 
@@ -134,26 +145,35 @@ impl Entrance {
         &self,
         reader: &Reader,
         view: &View,
-        (proof, joined_ms): (Proof, u64),
+        Holder { proof, joined_ms, class }: Holder<'_>,
         fresh: bool,
         last_known: bool,
     ) -> Response {
         let now_ms = self.room.now_ms();
-        let open = matches!(view.phase(now_ms), Phase::Open { .. });
+        let before = matches!(view.phase(now_ms), Phase::Prequeue(_));
         let (position, stopped) = (view.position(proof.number), view.is_paused());
-        // Before an opening nobody is let in, and the page counts down: that is no pause.
-        let paused = stopped && open;
+        // Before an opening nobody is let in, and the page counts down: that is no pause. Between two it is one.
+        let paused = stopped && !before;
+        let opens_seconds = api::phase(view, now_ms)
+            .1
+            .map(|(opens_ms, _)| opens_ms.saturating_sub(now_ms).div_ceil(1_000).max(1));
         let pause = self.pause(view, proof.number, position, now_ms).as_secs().max(1);
         let roster = self.has_roster().then(|| self.shown_roster(view));
-        // The first poll brings the countdown; from then on the page asks as rarely as any.
-        let pause = if open { pause } else { pause.min(FIRST) };
+        // The first poll says what there is no place for here; from then on the page asks as rarely as any, and at the opening.
+        let pause = match (before, opens_seconds) {
+            (true, _) => pause.min(FIRST),
+            (false, Some(left)) => pause.min(left.max(FIRST)),
+            (false, None) => pause,
+        };
         let place = Place {
             label: &self.label(proof.number),
+            class,
             position: position.unwrap_or(0),
             // Who left is counted out at once, and out of the positions with the next sweep.
             waiting: view.waiting().max(position.unwrap_or(0)),
             eta: position.filter(|_| !stopped).map(|position| view.eta(position)),
             paused,
+            opens_seconds,
             last_known,
             waited_seconds: now_ms.saturating_sub(joined_ms) / 1_000,
             next_poll_seconds: pause,
@@ -171,27 +191,21 @@ impl Entrance {
     }
 
     /// Where a visitor stood when the line was last heard of.
-    pub fn show_last_place(
-        &self,
-        reader: &Reader,
-        view: &View,
-        proof: Proof,
-        joined_ms: u64,
-    ) -> Response {
+    pub fn show_last_place(&self, reader: &Reader, view: &View, holder: Holder<'_>) -> Response {
         match reader.form {
             // Where they stood in another generation means nothing, and whether it is their turn only the line says.
-            Form::Html if self.last_position(view, proof).is_none() => {
+            Form::Html if self.last_position(view, holder.proof).is_none() => {
                 self.show(reader, Notice::StoreLost)
             }
             Form::Html if reader.intent == Intent::Frame => self.show(reader, Notice::Frame),
             Form::Html => {
                 self.count(Outcome::Waiting);
-                let page = self.place_page(reader, view, (proof, joined_ms), false, true);
+                let page = self.place_page(reader, view, holder, false, true);
                 page.about(Outcome::Waiting)
             }
             Form::Json => {
                 self.count(Outcome::Waiting);
-                let place = api::last_place(self, view, proof, Some(joined_ms), None);
+                let place = api::last_place(self, view, holder);
                 place.about(Outcome::Waiting)
             }
             Form::Plain => self.show(reader, Notice::StoreLost),

@@ -570,6 +570,14 @@ impl View {
         self.ended.get(self.number(number))
     }
 
+    /// The rank of a class visitor who waits or is away. What class it is the line does not keep.
+    pub fn class_rank(&self, number: Number) -> Option<u64> {
+        match self.head.find(self.number(number))?.0 {
+            Spot::Classed(standpoint) => Some(class::rank(standpoint)),
+            Spot::Late(_) | Spot::Called => None,
+        }
+    }
+
     /// Whether a number is of the head of the line, and so to be marked one by one.
     pub fn is_express(&self, number: Number) -> bool {
         self.head.find(self.number(number)).is_some()

@@ -45,6 +45,8 @@ const fn histogram(
 
 // Of a room's line, the same on every node: take the maximum over nodes, not the sum.
 pub const QUEUE_LENGTH: Name = gauge("queue_length", ROOM, "Visitors waiting and here.");
+pub const CLASS_LENGTH: Name =
+    gauge("queue_class_length", ROOM, "Visitors of a class waiting and here, of queue_length.");
 pub const JOIN_RATE: Name =
     gauge("queue_join_rate", ROOM, "Numbers given a second, over the last minute.");
 pub const ABANDON_RATE: Name = gauge(
@@ -75,6 +77,16 @@ pub const EXPIRIES: Name =
 pub const NO_SHOWS: Name = counter("no_shows_total", ROOM, "Called, but did not come.");
 pub const DROPPED: Name = counter("dropped_total", ROOM, "Fell silent in line.");
 pub const PAUSED: Name = gauge("paused", ROOM, "1 while nobody is released but by hand.");
+pub const PHASE: Name = gauge(
+    "phase",
+    &["event_id", "tenant_id", "phase"],
+    "1 for what the schedule says: open, prequeue or closed; 0 for the others.",
+);
+pub const OPENS_TIME: Name = gauge(
+    "opens_time_seconds",
+    ROOM,
+    "When the room opens next by its schedule; absent while it is open, and if it does not.",
+);
 pub const STORE_UP: Name = gauge("store_up", ROOM, "1 while the store answers about this room.");
 pub const VIEW_AGE: Name =
     gauge("view_age_seconds", ROOM, "Since this node's last exchange about the room.");
@@ -167,6 +179,7 @@ pub const BUILD_INFO: Name = gauge("build_info", &["version"], "Always 1.");
 /// The whole table.
 pub const ALL: &[Name] = &[
     QUEUE_LENGTH,
+    CLASS_LENGTH,
     QUEUE_WAIT,
     JOIN_RATE,
     ABANDON_RATE,
@@ -189,6 +202,8 @@ pub const ALL: &[Name] = &[
     NO_SHOWS,
     DROPPED,
     PAUSED,
+    PHASE,
+    OPENS_TIME,
     STORE_UP,
     VIEW_AGE,
     STORE_BYTES,

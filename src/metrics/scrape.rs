@@ -16,6 +16,8 @@ pub struct RoomFigures {
     pub room: String,
     /// Waiting.
     pub waiting: u64,
+    /// Of these, visitors of a class.
+    pub class_waiting: u64,
     /// Inside.
     pub inside: u64,
     /// Called, not inside yet.
@@ -48,6 +50,10 @@ pub struct RoomFigures {
     pub dropped: u64,
     /// Whether nobody is released.
     pub paused: bool,
+    /// What the schedule says, one of [`PHASES`].
+    pub phase: &'static str,
+    /// Unix seconds of the next opening, by the schedule.
+    pub opens: Option<f64>,
     /// Whether the store answers.
     pub store_up: bool,
     /// Seconds since the last exchange.
@@ -75,6 +81,9 @@ pub struct NodeFigures {
     pub version: &'static str,
 }
 
+/// What a schedule may say.
+pub const PHASES: [&str; 3] = ["open", "prequeue", "closed"];
+
 /// What is read of a room.
 type Read<T> = fn(&RoomFigures) -> T;
 
@@ -100,8 +109,10 @@ impl Metrics {
     }
 
     fn put_rooms(&self, registry: &Registry, rooms: &[RoomFigures]) {
-        let gauges: [(&Name, Read<Option<f64>>); 17] = [
+        let gauges: [(&Name, Read<Option<f64>>); 19] = [
             (&names::QUEUE_LENGTH, |room| Some(room.waiting as f64)),
+            (&names::CLASS_LENGTH, |room| Some(room.class_waiting as f64)),
+            (&names::OPENS_TIME, |room| room.opens),
             (&names::CONCURRENT, |room| Some(room.inside as f64)),
             (&names::PENDING, |room| Some(room.admitted as f64)),
             (&names::CAPACITY, |room| room.max_active.map(|seats| seats as f64)),
@@ -127,6 +138,12 @@ impl Metrics {
                 }
             });
         }
+        self.gauge(registry, &names::PHASE, |vec| {
+            for (room, phase) in rooms.iter().flat_map(|room| PHASES.map(|phase| (room, phase))) {
+                let labels = [room.room.as_str(), tenant_of(&room.room), phase];
+                vec.with_label_values(&labels).set(f64::from(u8::from(room.phase == phase)));
+            }
+        });
         let counters: [(&Name, Read<u64>); 7] = [
             (&names::ADMISSIONS, |room| room.entered),
             (&names::JOINS, |room| room.joins),
@@ -200,6 +217,7 @@ mod tests {
             max_active: Some(9),
             rate_set: Some(0.5),
             view_age: Some(0.1),
+            opens: Some(1.0),
             adapted: Some(Adapted::default()),
             ..RoomFigures::default()
         }

@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use super::number::{write_eta, write_number, write_plain};
+use super::number::{write_clock, write_eta, write_number, write_plain};
 use super::words::Words;
 use super::{Mark, Page, Person, Place, address, reason_code};
 use crate::line::Reason;
@@ -42,6 +42,8 @@ holes! {
     Eta,
     /// The ticket's label.
     Label,
+    /// The class, where it is one.
+    Class,
     /// In thousandths.
     Progress,
     /// What the state is called.
@@ -96,7 +98,7 @@ pub(super) struct Values<'a> {
     /// When the page asks, or loads, again.
     seconds: u64,
     window_seconds: Option<u64>,
-    /// Until a closed room opens.
+    /// Until a room opens, by its schedule.
     opens_seconds: Option<u64>,
     reason: Reason,
     fresh: bool,
@@ -140,6 +142,7 @@ impl<'a> Values<'a> {
                 place: Some(place),
                 to: place.return_to,
                 seconds: place.next_poll_seconds.max(1),
+                opens_seconds: place.opens_seconds,
                 fresh,
                 unsent,
                 ..none
@@ -200,11 +203,13 @@ impl<'a> Values<'a> {
             (Hole::To, _) => address::write(self.to, out),
             (Hole::Position, Some(place)) => write_number(place.position, words, out),
             (Hole::Waiting, Some(place)) => write_number(place.waiting, words, out),
-            (Hole::Eta, Some(place)) => match place.eta {
-                Some(eta) => write_eta(eta.low, eta.high, words, out),
-                None => text(out, words.paused_short),
+            (Hole::Eta, Some(place)) => match (place.opens_seconds, place.eta) {
+                (Some(left), _) => write_clock(left, out),
+                (None, Some(eta)) => write_eta(eta.low, eta.high, words, out),
+                (None, None) => text(out, words.paused_short),
             },
             (Hole::Label, Some(place)) => text(out, place.label),
+            (Hole::Class, Some(place)) => text(out, place.class),
             (Hole::Progress, Some(place)) => write_plain(progress(place), out),
             (Hole::ReasonTitle, _) => text(out, words.reason(reason_code(self.reason)).title),
             (Hole::ReasonText, _) => text(out, words.reason(reason_code(self.reason)).text),
@@ -243,6 +248,7 @@ impl<'a> Values<'a> {
         });
         let paused = self.place.is_some_and(|place| place.paused);
         let draw = self.place.is_some_and(|place| place.draw);
+        let classed = self.place.is_some_and(|place| !place.class.is_empty());
         let last_known = self.place.is_some_and(|place| place.last_known);
         for (on, word) in [
             (paused, " paused"),
@@ -250,6 +256,7 @@ impl<'a> Values<'a> {
             (self.fresh, " fresh"),
             (self.unsent, " unsent"),
             (draw, " draw"),
+            (classed, " classed"),
         ] {
             if on {
                 out.extend_from_slice(word.as_bytes());

@@ -185,6 +185,8 @@ pub enum Mark {
 pub struct Place<'a> {
     /// What people call it: "A-000123".
     pub label: &'a str,
+    /// The class by its name; empty: the general one.
+    pub class: &'a str,
     /// One is the next.
     pub position: u64,
     /// How many wait in all.
@@ -193,6 +195,8 @@ pub struct Place<'a> {
     pub eta: Option<Eta>,
     /// Nobody is let in for the moment.
     pub paused: bool,
+    /// Until the next opening, where a schedule says when nobody is let in.
+    pub opens_seconds: Option<u64>,
     /// The line can't be reached: this is where they stood when it could.
     pub last_known: bool,
     /// For how long they have waited.

@@ -74,6 +74,24 @@ pub(crate) fn shown(low: u64, high: u64) -> (u64, u64) {
     }
 }
 
+/// What is left, as "12:34" or "1:02:03".
+pub(super) fn write_clock(seconds: u64, out: &mut Vec<u8>) {
+    let two = |number: u64, out: &mut Vec<u8>| {
+        out.extend([b'0' + (number / 10) as u8, b'0' + (number % 10) as u8]);
+    };
+    let (hours, minutes) = (seconds / 3_600, seconds / 60 % 60);
+    match hours {
+        0 => write_plain(minutes, out),
+        hours => {
+            write_plain(hours, out);
+            out.push(b':');
+            two(minutes, out);
+        }
+    }
+    out.push(b':');
+    two(seconds % 60, out);
+}
+
 /// "about 4–6 minutes".
 pub(super) fn write_eta(low: u64, high: u64, words: &Words, out: &mut Vec<u8>) {
     let (forms, low, high) = match span(low.min(high), high) {

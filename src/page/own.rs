@@ -16,11 +16,12 @@ use super::template::{Room, STATES, WATCHDOG, json, visibility};
 use super::words::Words;
 
 /// What `data-anteroom` may say.
-const NAMES: [&str; 16] = [
+const NAMES: [&str; 17] = [
     "position",
     "waiting",
     "eta",
     "label",
+    "class",
     "message",
     "progress",
     "status",
@@ -196,6 +197,7 @@ fn fill(name: &str, room: &Room) -> Option<String> {
         "waiting" => Hole::Waiting,
         "eta" => Hole::Eta,
         "label" => Hole::Label,
+        "class" => Hole::Class,
         "status" => Hole::Status,
         "message" => return room.message.as_deref().map(escaped),
         _ => return None,

@@ -82,7 +82,7 @@ const LIGHT: colour::Colour = [255; 3];
 const DARK: colour::Colour = [0x17, 0x1a, 0x21];
 
 /// The words of `data-anteroom-state`: each shows what is marked with it.
-pub(super) const STATES: [&str; 10] = [
+pub(super) const STATES: [&str; 11] = [
     "joining",
     "waiting",
     "admitted",
@@ -93,6 +93,7 @@ pub(super) const STATES: [&str; 10] = [
     "reconnecting",
     "live",
     "draw",
+    "classed",
 ];
 
 impl Room {

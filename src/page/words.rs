@@ -76,11 +76,12 @@ pub(super) struct Words {
     /// What the whole is called where the operator gives no name.
     pub room: &'static str,
     pub waiting_title: &'static str,
-    /// Captions of position, estimate, people in the line, ticket.
+    /// Captions of position, estimate, people in the line, ticket, class.
     pub position: &'static str,
     pub wait: &'static str,
     pub people: &'static str,
     pub ticket: &'static str,
+    pub class: &'static str,
     /// What to do: nothing.
     pub keep: &'static str,
     pub paused: &'static str,

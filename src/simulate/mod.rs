@@ -31,7 +31,7 @@ mod world;
 
 use serde::Serialize;
 
-use crate::line::{OutOfRange, Pace, Rate, Settings};
+use crate::line::{Mode, OutOfRange, Pace, Rate, Settings};
 
 pub use chart::chart;
 pub use crowd::{Crowd, Shape};
@@ -81,6 +81,9 @@ pub const VISITORS_MAX: u32 = 100_000_000;
 /// Each has a view of its own.
 pub const NODES_MAX: u32 = 1_000;
 
+/// Where it is told what a run does not do.
+pub const DOES_NOT: &str = "\"What it does not do\" in docs/scale.md";
+
 /// Why a plan can't be run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadPlan {
@@ -101,9 +104,42 @@ pub enum BadPlan {
     /// Nothing stops anybody, or nobody ever enters.
     #[error("nobody would wait, or nobody would ever enter: give a rate above 0, or seats")]
     Limitless,
+    /// Nobody joins, enters or waits in such a room.
+    #[error("mode = \"{0}\": a run is of mode \"auto\". Write --set mode=auto")]
+    Mode(&'static str),
+    /// What has no counterpart on a virtual clock with a described crowd.
+    #[error("{0}: a run has none, see {DOES_NOT}")]
+    LeftOut(&'static str),
     /// The room can't be so.
     #[error("{0}")]
     Setting(OutOfRange),
+}
+
+/// Takes out of a room's settings what a run has none of: wall time, an origin, and visitors who prove or are called something. The
+/// keys of what was there.
+pub fn leave_out(settings: &mut Settings) -> Vec<&'static str> {
+    let found = left_out(settings);
+    *settings = Settings {
+        schedule: Vec::new(),
+        adaptive: None,
+        classes: Vec::new(),
+        slots: Vec::new(),
+        roster: false,
+        ..settings.clone()
+    };
+    found
+}
+
+fn left_out(settings: &Settings) -> Vec<&'static str> {
+    let Settings { schedule, adaptive, classes, slots, roster, .. } = settings;
+    let keys = [
+        ("schedule", !schedule.is_empty()),
+        ("adaptive", adaptive.is_some()),
+        ("classes", !classes.is_empty()),
+        ("slots", !slots.is_empty()),
+        ("roster", *roster),
+    ];
+    keys.into_iter().filter(|(_, there)| *there).map(|(key, _)| key).collect()
 }
 
 impl Plan {
@@ -125,6 +161,17 @@ impl Plan {
             if !(0.0..=1.0).contains(&share) {
                 return Err(BadPlan::Share { what, share: format!("{}%", share * 100.0) });
             }
+        }
+        match self.settings.mode {
+            Mode::Auto => {}
+            Mode::Hold => return Err(BadPlan::Mode("hold")),
+            Mode::Drain => return Err(BadPlan::Mode("drain")),
+            Mode::Closed => return Err(BadPlan::Mode("closed")),
+            Mode::Bypass => return Err(BadPlan::Mode("bypass")),
+            Mode::Shadow => return Err(BadPlan::Mode("shadow")),
+        }
+        if let Some(key) = left_out(&self.settings).first() {
+            return Err(BadPlan::LeftOut(key));
         }
         let moves = |settings: &Settings| match settings.pace {
             Some(Pace::Rate { rate, .. }) => rate.count > 0,

@@ -1,14 +1,14 @@
 // Who is in a room: the next in line, one of them, what happens to them, and who changed something.
 
 import { h, panel, set, show } from '/dashboard/parts.js';
-import { NONE, clock, count, event, moment, span } from '/dashboard/words.js';
-import { revoke } from '/dashboard/verbs.js';
+import { NONE, classed, clock, count, event, moment, span } from '/dashboard/words.js';
+import { revoke, steering } from '/dashboard/verbs.js';
 import { listen, see } from '/dashboard/wire.js';
 
-const at = (room, rest) => `/v1/rooms/${encodeURIComponent(room.id)}${rest}`;
+export const at = (room, rest) => `/v1/rooms/${encodeURIComponent(room.id)}${rest}`;
 
 // Asks again and again while somebody looks, never twice at once.
-class Asking {
+export class Asking {
   constructor(app, every) { Object.assign(this, { app, every, next: 0 }); }
 
   update(room) {
@@ -37,7 +37,7 @@ export class Line extends Asking {
     const { visitors } = await see(at(room, '/line?limit=6'), this.app.tenant(room));
     show(this.none, !visitors.length);
     show(this.table, visitors.length > 0);
-    this.rows.replaceChildren(...visitors.map(visitor => h('tr', {}, h('td', {}, count(visitor.position)), h('td', {}, visitor.name ? `${visitor.label} · ${visitor.name}` : visitor.label),
+    this.rows.replaceChildren(...visitors.map(visitor => h('tr', {}, h('td', {}, count(visitor.position)), h('td', {}, visitor.name ? `${visitor.label} · ${visitor.name}` : visitor.label, classed(visitor) && h('span', { class: 'pill class' }, classed(visitor))),
       h('td', {}, visitor.eta ? span(visitor.eta.seconds) : NONE))));
   }
 }
@@ -63,10 +63,14 @@ export class Search {
   async find(ticket) {
     try {
       const visitor = await see(at(this.room, `/visitors/${encodeURIComponent(ticket)}`), this.app.tenant(this.room));
-      const rows = [['Ticket', visitor.label], visitor.name && ['Name', visitor.name], visitor.slot && ['Slot', visitor.slot], ['Reference', visitor.queue_ref], ['Standing', STANDINGS[visitor.status] + (visitor.reason ? ` (${visitor.reason})` : '')],
+      const rows = [['Ticket', visitor.label], classed(visitor) && ['Class', classed(visitor)], visitor.name && ['Name', visitor.name], visitor.slot && ['Slot', visitor.slot], ['Reference', visitor.queue_ref], ['Standing', STANDINGS[visitor.status] + (visitor.reason ? ` (${visitor.reason})` : '')],
         visitor.position != null && ['Place', count(visitor.position)], visitor.eta && ['Turn in', span(visitor.eta.seconds)]].filter(Boolean);
       const over = ['completed', 'expired'].includes(visitor.status);
-      const take = !over && this.app.may('operator') && h('button', { type: 'button', class: 'danger small', onclick: () => revoke(this.app, this.room, visitor.label, () => this.find(ticket)) }, 'Revoke …');
+      const again = () => this.find(ticket);
+      // A node does not know of everybody whose turn has come whether they are inside: the line says.
+      const inside = ['active', 'used', 'admitted'].includes(visitor.status);
+      const take = !over && this.app.may('operator') && h('div', { class: 'verbs' }, inside && steering(this.app, this.room, visitor.label, again),
+        h('button', { type: 'button', class: 'danger small', onclick: () => revoke(this.app, this.room, visitor.label, again) }, 'Revoke …'));
       this.found.replaceChildren(h('dl', { class: 'settings' }, rows.map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, value)))), take || '');
     } catch (refused) {
       this.found.replaceChildren(h('p', { class: 'soft' }, refused.status === 404 ? `Nobody here has the ticket ${ticket}.` : refused.message));

@@ -3,7 +3,8 @@
 import { Chart } from '/dashboard/chart.js';
 import { h, panel, say, set, show, tile } from '/dashboard/parts.js';
 import { Audit, Line, Search, Ticker } from '/dashboard/people.js';
-import { NONE, condition, count, exact, millis, moment, rate, span } from '/dashboard/words.js';
+import { NONE, condition, count, countdown, exact, millis, moment, rate, span, until } from '/dashboard/words.js';
+import { Shadow } from '/dashboard/shadow.js';
 import { Verbs, takeBack } from '/dashboard/verbs.js';
 import { see } from '/dashboard/wire.js';
 
@@ -54,11 +55,11 @@ export class RoomView {
     this.message = h('p', { class: 'message', hidden: true });
     this.charts = charts();
     this.verbs = new Verbs(app);
-    this.people = [new Line(app), new Search(app), new Ticker(app), new Audit(app)];
+    this.people = [new Line(app), new Search(app), new Ticker(app), new Audit(app), new Shadow(app)];
     this.settings = h('dl', { class: 'settings' });
     this.csv = h('button', { type: 'button', class: 'quiet', onclick: () => this.download() }, 'The day as CSV');
     this.gone = h('p', { class: 'empty', hidden: true }, 'There is no such room, or not any more.');
-    const [line, search, ticker, audit] = this.people.map(part => part.element);
+    const [line, search, ticker, audit, shadow] = this.people.map(part => part.element);
     const back = h('a', { class: 'back', href: '#/', 'aria-label': 'All rooms' }, '‹');
     this.back = back;
     this.heading = h('h1', {});
@@ -68,7 +69,7 @@ export class RoomView {
       h('div', { class: 'split' }, this.verbs.element,
         h('div', { class: 'hour' }, h('h2', { class: 'sr' }, 'The last hour'), h('div', { class: 'charts' }, this.charts.map(chart => chart.element)),
           app.can('get', '/v1/rooms/{id}/history') && h('p', { class: 'row end' }, this.csv)),
-        h('div', { class: 'side' }, search, line, ticker, panel('Settings', this.settings), audit)));
+        h('div', { class: 'side' }, shadow, search, line, ticker, panel('Settings', this.settings), audit)));
     this.element = h('div', { class: 'room' }, this.body, this.gone);
   }
 
@@ -105,13 +106,14 @@ export class RoomView {
     const { tiles } = this;
     const most = room.max_waiting == null ? '' : `of at most ${count(room.max_waiting)}`;
     if (room.mode === 'shadow') tiles.waiting.put(count(room.shadow_waiting), 'would be waiting');
-    else tiles.waiting.put(count(room.waiting), most || `${count(room.joined_total)} joined in all`);
+    else tiles.waiting.put(count(room.waiting), [most || `${count(room.joined_total)} joined in all`, room.class_waiting > 0 && `${count(room.class_waiting)} of a class`].filter(Boolean).join(' · '));
     tiles.inside.put(count(room.active), room.max_active == null ? 'no limit on seats' : `of ${count(room.max_active)} seats`);
     tiles.called.put(count(room.admitted), 'not inside yet');
     tiles.rate.put(rate(room.rate_reached), room.adaptive ? room.adaptive.reason : room.rate_set == null ? 'no rate is set' : `set to ${rate(room.rate_set)}`);
     const { eta } = room;
     const [low, high] = eta ? [span(eta.low), span(eta.high)] : [];
-    tiles.wait.put(eta ? span(eta.seconds) : NONE, !eta ? 'nobody is released' : low === high ? 'as things go now' : `between ${low} and ${high}`);
+    if (room.opens_at) tiles.wait.put(countdown(until(room, room.opens_at)), `until it opens${room.draw ? ', with a draw' : ''}`);
+    else tiles.wait.put(eta ? span(eta.seconds) : NONE, !eta ? 'nobody is released' : low === high ? 'as things go now' : `between ${low} and ${high}`);
     const last = room.last_admission_at && (Date.parse(room.server_time) - Date.parse(room.last_admission_at)) / 1000;
     tiles.average.put(span(room.average_wait_seconds), last == null ? 'nobody has entered' : `last entry ${last < 2 ? 'now' : `${span(last)} ago`}`);
   }

@@ -121,6 +121,26 @@ export function revoke(app, room, visitor, then) {
   });
 }
 
+// What is done to somebody who is inside, beside that.
+const STEERS = [
+  ['complete', 'Complete …', 'Their visit is over: the seat is free at once, and the next page they open needs a new turn.', 'is done'],
+  ['extend', 'Extend …', 'Their session lasts one idle time longer than it would by what they do.', 'has more time'],
+  ['requeue', 'Requeue …', 'Their seat is free at once, and they are last in line. Their next page shows the new place.', 'is at the end of the line'],
+];
+
+// Their buttons, for somebody who was found.
+export function steering(app, room, visitor, then) {
+  const there = STEERS.filter(([name]) => app.can('post', `/v1/rooms/{id}/visitors/{visitor}/${name}`));
+  return there.map(([name, label, text, came]) => h('button', { type: 'button', class: 'quiet small', 'data-steer': name, onclick: () => ask({
+    title: `${label.replace(' …', '')} ${visitor}?`, text, confirm: label.replace(' …', ''),
+    act: async () => {
+      const { done } = await post(app, room, `visitors/${encodeURIComponent(visitor)}/${name}`);
+      then();
+      return done ? `${visitor} ${came}.` : `Nothing was done: ${visitor} is not inside.`;
+    },
+  }) }, label));
+}
+
 // What an operator changed is as the configuration has it again.
 export async function takeBack(app, room, name, label) {
   try {

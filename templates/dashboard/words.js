@@ -31,6 +31,17 @@ export const span = given(seconds => {
   return `${Math.floor(hours / 24)} d ${hours % 24} h`;
 });
 
+// What is left of a time, to be watched: 0:45, 12:34, 1:02:03; 3 d 4 h.
+export function countdown(seconds) {
+  if (seconds >= 172800) return span(seconds);
+  const [hours, minutes, rest] = [seconds / 3600, seconds / 60 % 60, seconds % 60].map(Math.floor);
+  const two = value => String(value).padStart(2, '0');
+  return hours ? `${hours}:${two(minutes)}:${two(rest)}` : `${minutes}:${two(rest)}`;
+}
+
+// Seconds from a room's now until a moment.
+export const until = (room, at) => Math.max(0, Math.ceil((Date.parse(at) - Date.parse(room.server_time)) / 1000));
+
 // A setting, as it was written: 150 s, and not 3 min.
 export const exact = seconds => (seconds % 60 ? `${number.format(seconds)} s` : span(seconds));
 
@@ -47,6 +58,12 @@ export function reached(room) {
 
 export const people = n => (n === 1 ? '1 person' : `${count(n)} people`);
 
+// When a schedule opens a room, and how.
+function opening(room) {
+  if (!room.opens_at) return 'It does not open again.';
+  return `Opens ${moment(Date.parse(room.opens_at))}, in ${countdown(until(room, room.opens_at))}${room.draw ? ', with a draw' : ''}.`;
+}
+
 // What a room is, in a word, a colour and a sentence. The worst first.
 export function condition(room) {
   const age = room.view_age_seconds;
@@ -56,13 +73,18 @@ export function condition(room) {
   if (room.mode === 'closed') return ['Closed', 'off', 'Nobody joins and nobody enters.'];
   if (room.mode === 'drain') return ['Draining', 'warn', 'Who is in line gets in; nobody new joins.'];
   if (room.paused) return ['Paused', 'warn', 'Nobody is called but by hand. Nobody loses their place.'];
+  if (room.phase === 'prequeue') return ['Pre-queue', 'warn', `Numbers are given, and nobody is let in. ${opening(room)}`];
+  if (room.phase === 'closed') return ['Closed by schedule', 'off', `Nobody joins and nobody enters. ${opening(room)}`];
   if (room.mode === 'hold') return ['Held', 'warn', 'Everybody waits until they are released by hand.'];
   if (room.mode === 'bypass') return ['Bypassed', 'off', 'Everybody goes straight in.'];
   if (room.mode === 'shadow') return ['Shadow', 'off', 'The line is counted, and nobody waits.'];
   if (room.adaptive?.rate === 0) return ['Stopped', 'bad', `The origin is not well. ${room.adaptive.reason}`];
   if (room.rate_set === 0) return ['By hand', 'warn', 'The rate is 0: turns come by hand.'];
-  return ['Open', 'ok', ''];
+  return ['Open', 'ok', room.closes_at ? `Closes ${moment(Date.parse(room.closes_at))}, in ${countdown(until(room, room.closes_at))}, by its schedule.` : ''];
 }
+
+// A visitor's class, or what is known of it; nothing for nobody's in particular.
+export const classed = ({ class: name, class_rank: rank }) => name ?? (rank == null ? null : `rank ${rank}`);
 
 // What happened, in a few words.
 export function event(name, data) {

@@ -25,6 +25,10 @@ fn prometheus_own_parser_reads_every_figure_under_load() {
     let origin = Origin::start();
     let gateway = Gateway::before(&origin)
         .room("sale", "rate = \"50/s\"\nmax_active = 20\nadaptive = {}")
+        .room(
+            "doors",
+            "hosts = [\"doors.example\"]\nschedule = [{ opens = \"2096-12-01T10:00:00Z\" }]",
+        )
         .start();
     let over = AtomicBool::new(false);
     let told = thread::scope(|scope| {

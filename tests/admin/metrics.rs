@@ -60,6 +60,7 @@ fn what_happens_is_counted() {
     let figure = |name: &str| now.get(&format!("anteroom_{name}")).copied();
     for (name, value) in [
         ("queue_length", 1.0),
+        ("queue_class_length", 0.0),
         ("concurrent_admissions", 1.0),
         ("capacity", 1.0),
         ("release_rate_set", 5.0),
@@ -141,6 +142,10 @@ fn every_figure_of_the_table_is_there_and_no_visitor_makes_another() {
     let origin = Origin::start();
     let gateway = Gateway::before(&origin)
         .room("sale", "rate = \"5/s\"\nmax_active = 9\nadaptive = {}")
+        .room(
+            "doors",
+            "hosts = [\"doors.example\"]\nschedule = [{ opens = \"2096-12-01T10:00:00Z\" }]",
+        )
         .start();
     let tickets = join(&gateway, "sale", 1);
     poll(&gateway, &tickets[0]);
@@ -151,6 +156,17 @@ fn every_figure_of_the_table_is_there_and_no_visitor_makes_another() {
         let name = if metric.kind == Kind::Histogram { format!("{name}_count") } else { name };
         assert!(told(&name), "{name}");
     }
+    let phase = |room: &str, phase: &str| {
+        let labels = format!("{{event_id=\"{room}\",phase=\"{phase}\",tenant_id=\"\"}}");
+        before.get(&format!("anteroom_phase{labels}")).copied()
+    };
+    for (room, said) in [("sale", "open"), ("doors", "closed")] {
+        for word in ["open", "prequeue", "closed"] {
+            assert_eq!(phase(room, word), Some(f64::from(u8::from(word == said))), "{room} {word}");
+        }
+    }
+    let opens = before.get("anteroom_opens_time_seconds{event_id=\"doors\",tenant_id=\"\"}");
+    assert_eq!(opens.copied(), Some(4_005_194_400.0), "2096-12-01T10:00:00Z");
     for n in 0..50 {
         let mut connection = gateway.connect();
         for path in [format!("/page/{n}"), format!("/.anteroom/v1/call/{n}")] {

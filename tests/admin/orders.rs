@@ -129,6 +129,22 @@ fn bypass_lets_everybody_in_and_closed_nobody() {
     patch(&operator, &json!({ "mode": null }));
     let late = &join(&gateway, "sale", 1)[0];
     assert_eq!(poll(&gateway, late)["status"], "waiting");
+    patch(&operator, &json!({ "mode": "closed" }));
+    let newcomer = Request::call(
+        "/.anteroom/v1/queue/join",
+        &json!({ "event_id": "sale", "device_id": "one-more" }),
+    );
+    eventually("nobody new is taken", || {
+        let refused = gateway.connect().ask(&newcomer);
+        (refused.status == 503 && refused.code() == "queue_disabled").then_some(())
+    });
+    let page = gateway.connect().ask(&Request::get("/").by_browser());
+    assert!(!page.is_from_origin() && page.header("set-cookie").is_none(), "{page:?}");
+    assert_eq!(poll(&gateway, late)["status"], "waiting", "who waits keeps their place");
+    patch(&operator, &json!({ "mode": null }));
+    eventually("newcomers are taken again", || {
+        (gateway.connect().ask(&newcomer).status == 200).then_some(())
+    });
 }
 
 #[test]

@@ -36,6 +36,16 @@ impl Browser {
         text.as_str()?.replace(',', "").parse().ok()
     }
 
+    /// Finds a visitor, of whom this is told.
+    #[track_caller]
+    fn finds(&self, ticket: &str, told: &str) {
+        self.types("#visitor", ticket);
+        self.click("[role=search] button");
+        self.until("somebody is found", || {
+            self.sees(".found").is_some_and(|found| found.contains(ticket) && found.contains(told))
+        });
+    }
+
     /// Does a verb: its button, and the one that confirms.
     #[track_caller]
     fn does(&self, verb: &str, fields: &[(&str, &str)]) {
@@ -223,6 +233,137 @@ fn a_node_that_says_nothing_is_told_of_and_when_it_speaks_the_page_goes_on() {
     });
     gateway.signal(Signal::CONT);
     browser.until("it goes on", || browser.sees("#banner").is_none());
+}
+
+/// Somebody of a class, somebody inside who is sent to the end by a button, and the buttons only where they do something.
+#[test]
+fn classes_are_shown_and_a_visitor_is_sent_to_the_end_by_a_button() {
+    let origin = Origin::start();
+    let room =
+        "max_active = 1\npoll_max = \"1s\"\nclasses = { presale = { skip = 1.0, rank = 2 } }";
+    let gateway = Gateway::before(&origin).room("sale", room).start();
+    let mut ann = Visitor::new(&gateway);
+    assert!(ann.open("/").is_from_origin());
+    assert!(ann.open("/").is_from_origin(), "who comes back has the whole session");
+    let _line = join(&gateway, 2);
+    let operator = Operator::new(&gateway);
+    let made = operator.does("/v1/rooms/sale/invites", &json!({ "class": "presale", "url": "/" }));
+    let guest = Browser::start();
+    guest.visit(&gateway, made["invites"][0]["url"].as_str().expect("a link"));
+    assert_eq!(guest.waits(), 1);
+    assert_eq!(guest.shown("class").as_deref(), Some("presale"));
+
+    let browser = Browser::start();
+    browser.logs_in(gateway.admin_addr(), OPERATOR);
+    browser.reads("1 of a class");
+    browser.until("the next is of a class", || {
+        browser
+            .sees("tbody tr")
+            .is_some_and(|first| first.contains("A-000004") && first.contains("presale"))
+    });
+    browser.finds("A-000004", "presale");
+    assert!(browser.sees("[data-steer]").is_none(), "whoever waits has no session");
+    browser.finds("A-000001", "Standing");
+    browser.click("[data-steer=requeue]");
+    browser.reads("Requeue A-000001?");
+    browser.click("dialog .quiet");
+    assert!(browser.sees("dialog").is_none(), "nothing was done");
+    browser.click("[data-steer=extend]");
+    browser.click("dialog .primary");
+    browser.reads("A-000001 has more time.");
+    browser.click("[data-steer=requeue]");
+    browser.click("dialog .primary");
+    browser.reads("A-000001 is at the end of the line.");
+    guest.gets_in();
+    assert_eq!(origin.last().header("x-anteroom-class"), Some("presale"));
+    assert_eq!(ann.open("/").state().as_deref(), Some("waiting"));
+    assert_eq!(ann.position(), 3);
+    browser.until("nobody of a class waits", || !browser.text().contains("of a class"));
+    browser.finds("A-000004", "Standing");
+    browser.click("[data-steer=complete]");
+    browser.click("dialog .primary");
+    browser.reads("A-000004 is done.");
+    let audit = operator.see("/v1/audit").to_string();
+    for action in ["extend", "requeue", "complete"] {
+        assert!(audit.contains(&format!("\"action\":\"{action}\"")), "{action} in {audit}");
+    }
+    browser.is_quiet(gateway.admin_addr());
+}
+
+#[test]
+fn a_schedule_is_shown_and_when_it_opens() {
+    let origin = Origin::start();
+    let at = |seconds: u64| anteroom::clock::moment(anteroom::clock::now_ms() + seconds * 1_000);
+    let room = |name: &str, event: &str| {
+        format!("hosts = [\"{name}.example\"]\nrate = \"5/s\"\nschedule = [{{ {event} }}]")
+    };
+    let gateway = Gateway::before(&origin)
+        .room(
+            "soon",
+            &room("soon", &format!("opens = \"{}\", prequeue = \"2h\", draw = true", at(3_600))),
+        )
+        .room("later", &room("later", &format!("opens = \"{}\"", at(7_200))))
+        .room("now", &room("now", &format!("opens = \"{}\", closes = \"{}\"", at(0), at(5_400))))
+        .start();
+    let browser = Browser::start();
+    browser.logs_in(gateway.admin_addr(), VIEWER);
+    for said in ["Pre-queue", "Closed by schedule", "with a draw", "by its schedule", "in 59:"] {
+        browser.reads(said);
+    }
+    browser.open(&format!("http://{}/#/rooms/soon", gateway.admin_addr()));
+    browser.until("a room", || browser.sees(".title .pill").as_deref() == Some("Pre-queue"));
+    browser.reads("Numbers are given, and nobody is let in. Opens ");
+    browser.reads("until it opens, with a draw");
+    browser.open(&format!("http://{}/#/rooms/later", gateway.admin_addr()));
+    browser
+        .until("a room", || browser.sees(".title .pill").as_deref() == Some("Closed by schedule"));
+    let note = || browser.sees(".title + .soft").unwrap_or_default();
+    browser.until("a countdown", || note().contains(", in 1:59:"));
+    let before = note();
+    browser.until("it runs", || note() != before);
+    browser.open(&format!("http://{}/#/rooms/now", gateway.admin_addr()));
+    browser.until("a room", || browser.sees(".title .pill").as_deref() == Some("Open"));
+    browser.reads(", in 1:29:");
+    browser.is_quiet(gateway.admin_addr());
+}
+
+/// The sentence that explains a rate that follows the origin, from a real origin that is slow.
+#[test]
+fn an_adaptive_rate_is_explained() {
+    let origin = Origin::start();
+    let room = "rate = \"20/s\"\nrate_min = \"1/s\"\nadaptive = { target_p95 = \"50ms\" }";
+    let gateway = Gateway::before(&origin).room("sale", room).start();
+    let mut inside = Visitor::new(&gateway);
+    assert!(inside.open("/").is_from_origin());
+    let browser = Browser::start();
+    browser.logs_in(gateway.admin_addr(), VIEWER);
+    browser.until("the sentence", || {
+        for _ in 0..3 {
+            inside.fetch("/slow?ms=150");
+        }
+        let said = browser.text();
+        let sentence = said.lines().find(|line| line.starts_with("rate ")).unwrap_or_default();
+        sentence.contains("/s: origin p95 ") && sentence.ends_with("ms over target 50ms")
+    });
+    browser.is_quiet(gateway.admin_addr());
+}
+
+#[test]
+fn a_room_in_mode_shadow_tells_what_would_have_been() {
+    let origin = Origin::start();
+    let room = "mode = \"shadow\"\nrate = \"1/m\"\nburst = 1";
+    let gateway = Gateway::before(&origin).room("sale", room).start();
+    for _ in 0..4 {
+        assert!(Visitor::new(&gateway).open("/").is_from_origin());
+    }
+    let browser = Browser::start();
+    browser.logs_in(gateway.admin_addr(), OPERATOR);
+    browser.reads("Had the room counted");
+    browser.until("the report", || {
+        let said = browser.text();
+        said.contains("Would have waited\n3 (75 of 100)") && said.contains("Came\n4")
+    });
+    browser.is_quiet(gateway.admin_addr());
 }
 
 /// Rooms of several tenants, some of them with a line.

@@ -9,12 +9,14 @@ use super::Crowd;
 use super::driver::Browser;
 use super::relay::Relay;
 use crate::support::shaky::Manner;
-use crate::support::{CutOff, Gateway, Origin, Request, Visitor};
+use crate::support::{CutOff, Gateway, Operator, Origin, Request, Visitor};
 
 /// Its pages.
 pub const PAGES: [&str; 21] = [
     "waiting",
     "paused",
+    "opening",
+    "classed",
     "unsent",
     "reconnecting",
     "admitted",
@@ -62,8 +64,11 @@ impl Gallery {
                 "health_interval = \"none\"\nread_timeout = \"100ms\"",
             )
         });
+        let opens = anteroom::clock::moment(anteroom::clock::now_ms() + 7_200_000);
         let gateway = plan
             .room("sale", "max_active = 1")
+            .room("opening", &format!("paths = [\"/opening/*\"]\nrate = 0\nschedule = [{{ opens = \"{opens}\", prequeue = \"3h\", draw = true }}]"))
+            .room("classed", "paths = [\"/classed/*\"]\nrate = 0\nclasses = { presale = { skip = 1.0 } }")
             .room("paused", "paths = [\"/paused/*\"]\nmode = \"hold\"")
             .room("turn", "paths = [\"/turn/*\"]\nrate = \"2/s\"\nburst = 1")
             .room("gone", "paths = [\"/gone/*\"]\nrate = \"2/s\"\nburst = 1\nclaim_window = \"2s\"")
@@ -105,6 +110,17 @@ impl Gallery {
             "waiting" => {
                 browser.visit(&self.gateway, "/waiting");
                 browser.until(page, || browser.is("live"));
+            }
+            "opening" => {
+                browser.visit(&self.gateway, "/opening/");
+                browser.until(page, || browser.is("live") && browser.is("draw"));
+            }
+            "classed" => {
+                let operator = Operator::new(&self.gateway);
+                let wanted = json!({ "class": "presale", "url": "/classed/" });
+                let made = operator.does("/v1/rooms/classed/invites", &wanted);
+                browser.visit(&self.gateway, made["invites"][0]["url"].as_str().expect("a link"));
+                browser.until(page, || browser.is("live") && browser.is("classed"));
             }
             "paused" => {
                 browser.visit(&self.gateway, "/paused/");

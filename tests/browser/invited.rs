@@ -21,6 +21,8 @@ fn a_link_leads_ahead_of_those_who_wait_and_only_once() {
     guest.visit(&gateway, link);
     assert_eq!(guest.waits(), 1, "before whoever came first");
     assert_eq!(guest.path(), "/drop?size=9", "without the invite");
+    assert_eq!(guest.shown("class").as_deref(), Some("presale"), "what it is worth");
+    guest.until("the page is connected", || guest.is("live") && guest.is("classed"));
     let trace = guest.script("return document.referrer + document.documentElement.outerHTML");
     assert!(!trace.to_string().contains("anteroom_invite"), "{trace}");
 
@@ -28,6 +30,7 @@ fn a_link_leads_ahead_of_those_who_wait_and_only_once() {
     let other = Browser::start();
     other.visit(&gateway, link);
     assert_eq!(other.waits(), 5);
+    assert!(!other.is("classed") && other.sees("[data-anteroom=class]").is_none());
     assert_eq!(other.path(), "/drop?size=9");
 
     // The same browser again: the same place.

@@ -4,6 +4,31 @@ use super::driver::Browser;
 use super::join;
 use crate::support::{Gateway, Origin};
 
+/// In line when the schedule closes the room: told so, and how long it is until it opens.
+#[test]
+fn whoever_waits_while_a_room_is_closed_sees_when_it_opens() {
+    let origin = Origin::start();
+    let gateway = Gateway::before(&origin).room("sale", "rate = 0\npoll_max = \"1s\"").start();
+    let browser = Browser::start();
+    browser.visit(&gateway, "/");
+    assert_eq!(browser.waits(), 1);
+    assert!(!browser.is("paused"));
+    let opens = anteroom::clock::moment(anteroom::clock::now_ms() + 3_600_000);
+    let config = gateway.config().text();
+    let schedule = format!("rate = 0\nschedule = [{{ opens = \"{opens}\" }}]");
+    assert!(gateway.reload(&config.replace("rate = 0", &schedule)));
+    let clock = || browser.shown("eta").unwrap_or_default();
+    let counts = || clock().starts_with("59:") || clock().starts_with("58:");
+    browser.until("it is told", || browser.is("paused") && counts());
+    let before = clock();
+    browser.until("it runs", || clock() != before);
+    assert_eq!(browser.position(), Some(1), "the place is kept");
+    // Opened anew, too, from the first moment on.
+    browser.visit(&gateway, "/");
+    browser.until("the page is there", || browser.is("paused") && counts());
+    browser.is_quiet(gateway.addr());
+}
+
 #[test]
 fn the_page_counts_down_to_a_drawn_opening_and_gets_in() {
     let origin = Origin::start();
@@ -18,7 +43,7 @@ fn the_page_counts_down_to_a_drawn_opening_and_gets_in() {
     let clock = || browser.shown("eta").unwrap_or_default();
     browser.until("a countdown", || clock().starts_with("0:"));
     assert!(!browser.is("paused"), "an opening to come is no pause");
-    assert_eq!(browser.shown("position").as_deref(), Some("–"), "nobody has been drawn");
+    browser.until("nobody has been drawn", || browser.shown("position").as_deref() == Some("–"));
     let before = clock();
     browser.until("it runs", || clock() != before);
     assert!(origin.seen().is_empty(), "nobody is let in before");

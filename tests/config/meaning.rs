@@ -6,7 +6,10 @@ use anteroom::config::{LogFormat, LogLevel};
 use anteroom::gateway::route::Bypass;
 use anteroom::gateway::settings::{Bind, Bounds, Cookies, Loss, OnLoss, Origin, Room};
 use anteroom::limit::Allowance;
-use anteroom::line::{ClassOrder, JoinLimit, Mode, OnAbsence, Pace, Rate, Settings, Subject};
+use anteroom::line::{
+    Adaptive, Class, ClassOrder, Event, JoinLimit, Mode, OnAbsence, Pace, Rate, Settings, Signal,
+    Subject,
+};
 
 use super::{load, loaded, plan};
 
@@ -110,6 +113,78 @@ fn the_defaults_are_those_that_were_promised() {
     assert_eq!(room.limits.requests_per_address, minute(100));
     assert_eq!(room.limits.requests_per_ticket, minute(60));
     assert_eq!((room.limits.places_per_address, room.limits.events), (None, 2_000));
+}
+
+/// Who goes before whom, in which seat, when it opens, and how fast: as it is written.
+#[test]
+fn ways_of_letting_people_in_mean_what_is_written() {
+    let line = |text: &str| room(text).line;
+    let found = line(
+        "rate = \"50/s\"\nrate_min = \"30/m\"\nclass_order = \"strict\"\nclass_share = 0.375\n\
+         classes = { vip = { skip = 0.5 }, presale = { skip = 1.0, rank = 2, open = true }, late = { rank = 9 } }\n\
+         adaptive = { signal = \"completions\", target_p95 = \"750ms\", max_error_ratio = 0.015, completion_ratio = 0.6 }",
+    );
+    let class = |name: &str, skip, rank| Class { name: name.to_owned(), skip, rank };
+    let mut classes = found.classes.clone();
+    classes.sort_by(|one, other| one.name.cmp(&other.name));
+    assert_eq!(classes, [class("late", 0, 9), class("presale", 1_000, 2), class("vip", 500, 0)]);
+    assert_eq!((found.class_order, found.class_share), (ClassOrder::Strict, 375));
+    let adaptive = Adaptive {
+        signal: Signal::Completions,
+        target_ms: 750,
+        max_errors: 15,
+        min: Rate { count: 30, per_ms: 60_000 },
+        completes: 600,
+    };
+    assert_eq!(found.adaptive, Some(adaptive));
+    let open =
+        room("rate = \"5/s\"\nclasses = { a = { skip = 0.1, open = true }, b = { rank = 1 } }");
+    assert_eq!(open.open_classes, ["a"], "the others want proof");
+    assert_eq!(open.line.classes.iter().find(|class| class.name == "a").map(|a| a.skip), Some(100));
+    for (share, thousandths) in
+        [("0", 0), ("0.001", 1), ("0.29", 290), ("0.999", 999), ("1", 1_000)]
+    {
+        let text =
+            format!("rate = \"5/s\"\nclasses = {{ a = {{ skip = 1 }} }}\nclass_share = {share}");
+        assert_eq!(line(&text).class_share, thousandths, "{share}");
+    }
+
+    let found = line("slots = [\"X\", \"O\"]\nslot_grace = \"3s\"\nroster = true");
+    assert_eq!(found.slots, ["X", "O"]);
+    assert_eq!((found.slot_grace_ms, found.roster, found.max_active), (3_000, true, Some(2)));
+
+    let found = line(
+        "rate = \"5/s\"\nschedule = [\n\
+         { opens = \"2026-12-01T10:00:00Z\", prequeue = \"30m\", draw = true, closes = \"2026-12-01T12:00:00+01:00\", every = \"week\" },\n\
+         { opens = \"2026-12-24T00:00:00-05:00\", closes = \"2026-12-24T06:00:00Z\", every = \"day\" },\n\
+         { opens = \"2027-01-01T00:00:00Z\" }]",
+    );
+    let opens_ms = 1_796_119_200_000;
+    let hour_ms = 3_600_000;
+    let weekly = Event {
+        opens_ms,
+        prequeue_ms: hour_ms / 2,
+        draw: true,
+        closes_ms: Some(opens_ms + hour_ms),
+        every_ms: Some(7 * 24 * hour_ms),
+    };
+    // Five hours west of Greenwich, 22 days and 19 hours later.
+    let daily_ms = opens_ms + (22 * 24 + 19) * hour_ms;
+    let daily = Event {
+        opens_ms: daily_ms,
+        prequeue_ms: 0,
+        draw: false,
+        closes_ms: Some(daily_ms + hour_ms),
+        every_ms: Some(24 * hour_ms),
+    };
+    let once = Event {
+        opens_ms: opens_ms + (30 * 24 + 14) * hour_ms,
+        prequeue_ms: 0,
+        draw: false,
+        closes_ms: None,
+        every_ms: None,
+    };
+    assert_eq!(found.schedule, [weekly, daily, once]);
 }
 
 /// The manual writes the defaults out: it must not say others.

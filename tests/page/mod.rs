@@ -15,10 +15,12 @@ const ADDRESS: &str = "/drop/7?size=9&colour=red";
 fn place() -> Place<'static> {
     Place {
         label: "A-004711",
+        class: "",
         position: 1_523,
         waiting: 20_417,
         eta: Some(Eta { seconds: 300, low: 240, high: 350 }),
         paused: false,
+        opens_seconds: None,
         last_known: false,
         draw: false,
         waited_seconds: 200,

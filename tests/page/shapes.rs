@@ -122,6 +122,21 @@ fn the_waiting_page_says_what_is_known() {
     let paused = waiting(&Place { eta: None, paused: true, ..place() });
     assert!(paused.contains("data-anteroom-state=\"waiting paused\""));
     assert!(paused.contains("data-anteroom=\"eta\">paused<"));
+    // A schedule that has closed the room says when it opens; before an opening that is no pause.
+    for (opens, clock) in [(59, "0:59"), (754, "12:34"), (90_061, "25:01:01")] {
+        let opens_seconds = Some(opens);
+        let closed = waiting(&Place { eta: None, paused: true, opens_seconds, ..place() });
+        let told =
+            format!("\"waiting paused\" data-anteroom-poll=\"20\" data-anteroom-opens=\"{opens}\"");
+        assert!(closed.contains(&told), "{closed}");
+        assert!(closed.contains(&format!("data-anteroom=\"eta\">{clock}<")), "{closed}");
+    }
+    // Who is of a class sees it; whoever is not sees no empty line.
+    assert!(html.contains("data-anteroom=\"class\"><") && !html.contains("classed\" data-"));
+    let vip = waiting(&Place { class: "vip & friends", ..place() });
+    assert!(vip.contains("data-anteroom-state=\"waiting classed\""), "{vip}");
+    let row = "data-anteroom-show=\"classed\"><dt>Class</dt><dd dir=\"auto\" data-anteroom=\"class\">vip &amp; friends<";
+    assert!(vip.contains(row), "{vip}");
     let last = waiting(&Place { last_known: true, ..place() });
     assert!(last.contains("data-anteroom-state=\"waiting reconnecting\""), "{last}");
     let page = Page::Admitted { place: &place(), window_seconds: Some(105), unsent: true };
@@ -142,7 +157,7 @@ fn all_the_first_view_needs_is_small() {
         ..Look::default()
     };
     let pages = Pages::new("sneakers", &look);
-    let place = place();
+    let place = Place { class: "presale", ..place() };
     let client = anteroom::page::client();
     assert_eq!(inflated(client.gzip).as_bytes(), client.plain);
     let mut largest = (0, 0);
@@ -178,10 +193,12 @@ proptest! {
         let [has_eta, paused, last_known, fresh, unsent] = flags;
         let place = Place {
             label: &label,
+            class: if has_eta { &label } else { "" },
             position,
             waiting,
             eta: has_eta.then_some(Eta { seconds, low, high }),
             paused,
+            opens_seconds: last_known.then_some(waited_seconds),
             last_known,
             draw: fresh != unsent,
             waited_seconds,
@@ -221,7 +238,8 @@ fn nothing_hostile_becomes_markup_or_another_site() {
         "http://evil.example/",
         "/\n//evil.example",
     ] {
-        let place = Place { label: "\"><script>alert(1)</script>", return_to: to, ..place() };
+        let hostile = "\"><script>alert(1)</script>";
+        let place = Place { label: hostile, class: hostile, return_to: to, ..place() };
         for (name, page) in every(&place, to) {
             let html = rendered(&pages, &page, language("en"));
             balanced(&html).unwrap_or_else(|problem| panic!("{name}: {problem}\n{html}"));

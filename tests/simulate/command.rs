@@ -137,6 +137,39 @@ fn a_room_of_a_real_configuration() {
     assert!(code == 64 && err.contains("no room nowhere: it has "), "{code}: {err}");
 }
 
+/// A room of a file, as it is before a sale: what a run has none of is named, and what nobody would enter is refused.
+#[test]
+fn what_a_run_has_none_of_is_left_out_and_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("anteroom.toml");
+    let conf = path.to_str().expect("UTF-8");
+    let run = |room: &str, more: &[&str]| {
+        let text = format!(
+            "[origins.shop]\nservers = [\"127.0.0.1:3000\"]\n[rooms.sale]\norigin = \"shop\"\n{room}\n"
+        );
+        std::fs::write(&path, text).expect("space for it");
+        simulate(&[&["--visitors", "300", "--config", conf, "--json"], more].concat(), &[])
+    };
+    for mode in ["hold", "drain", "closed", "bypass", "shadow"] {
+        let room = format!("rate = \"5/s\"\nmode = \"{mode}\"");
+        let (code, out, err) = run(&room, &[]);
+        assert_eq!((code, out.as_str()), (64, ""), "{mode}: {err}");
+        assert!(err.contains(mode) && err.contains("--set mode=auto"), "{mode}: {err}");
+        let (code, _, err) = run(&room, &["--set", "mode=auto"]);
+        assert_eq!((code, err.as_str()), (0, ""), "{mode}");
+    }
+    let room = "rate = \"5/s\"\nrate_min = \"1/s\"\nclasses = { vip = { skip = 1.0 } }
+        schedule = [{ opens = \"2096-12-01T10:00:00Z\", draw = true, prequeue = \"30m\" }]
+        [rooms.sale.adaptive]\nsignal = \"latency\"\ntarget_p95 = \"500ms\"";
+    let (code, out, err) = run(room, &[]);
+    assert_eq!(code, 0, "{err}");
+    assert!(err.starts_with("left out: schedule, adaptive, classes; see "), "{err}");
+    let report: Value = serde_json::from_str(&out).expect("JSON, and nothing else");
+    assert!(report["people"]["entered"].as_u64() > Some(100), "they enter: {}", report["people"]);
+    let (code, _, err) = run("slots = [\"X\", \"O\"]\nroster = true", &[]);
+    assert!(code == 0 && err.starts_with("left out: slots, roster; see "), "{code}: {err}");
+}
+
 #[test]
 fn a_chart_into_a_file() {
     let folder = tempfile::tempdir().expect("a folder");

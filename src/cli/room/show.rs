@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use crate::units::grouped;
+use crate::units::{self, grouped};
 
 /// A field as text; nothing for what is not there.
 pub(super) fn text(value: &Value, field: &str) -> String {
@@ -108,11 +108,30 @@ fn mode(room: &Value) -> String {
     format!("{}{paused}{part}", text(room, "mode"))
 }
 
+/// What a schedule says of a room: `prequeue, opens in 12m 05s, with a draw`. Nothing, if it is open for good.
+fn phase(room: &Value) -> String {
+    let left = |field: &str| {
+        let ms = |field: &str| units::moment(room[field].as_str()?).ok();
+        let left_ms = ms(field)?.saturating_sub(ms("server_time")?);
+        Some(span(&(left_ms as f64 / 1_000.0).into()))
+    };
+    let draw = if room["draw"] == true { ", with a draw" } else { "" };
+    match (text(room, "phase").as_str(), left("opens_at"), left("closes_at")) {
+        ("open", _, Some(closes)) => format!("open, closes in {closes}"),
+        ("open" | "", ..) => String::new(),
+        (phase, Some(opens), _) => format!("{phase}, opens in {opens}{draw}"),
+        (phase, None, _) => phase.to_owned(),
+    }
+}
+
 pub(super) fn list(answer: &Value) -> String {
     let row = |room: &Value| {
         vec![
             text(room, "event_id"),
-            mode(room),
+            match phase(room) {
+                open if open.is_empty() => mode(room),
+                phase => format!("{}, {phase}", mode(room)),
+            },
             text(room, "waiting"),
             text(room, "admitted"),
             format!("{} of {}", text(room, "active"), or_any(room, "max_active")),
@@ -134,7 +153,12 @@ pub(super) fn status(room: &Value) -> String {
     facts(&[
         ("room", text(room, "event_id")),
         ("mode", mode(room)),
+        ("schedule", phase(room)),
         ("waiting", format!("{}, at most {}", text(room, "waiting"), or_any(room, "max_waiting"))),
+        (
+            "of a class",
+            if room["class_waiting"] == 0 { String::new() } else { text(room, "class_waiting") },
+        ),
         ("called", text(room, "admitted")),
         ("inside", format!("{} of {}", text(room, "active"), or_any(room, "max_active"))),
         (
@@ -203,6 +227,15 @@ pub(super) fn shadow(report: &Value) -> String {
     ])
 }
 
+/// The class by name, or what is known of it.
+fn class(visitor: &Value) -> String {
+    match (text(visitor, "class"), visitor["class_rank"].as_u64()) {
+        (name, _) if !name.is_empty() => name,
+        (_, Some(rank)) => format!("of rank {rank}"),
+        (_, None) => String::new(),
+    }
+}
+
 pub(super) fn line(answer: &Value) -> String {
     let row = |visitor: &Value| {
         vec![
@@ -210,13 +243,18 @@ pub(super) fn line(answer: &Value) -> String {
             text(visitor, "label"),
             text(visitor, "queue_ref"),
             span(&visitor["eta"]["seconds"]),
+            class(visitor),
         ]
     };
-    let rows: Vec<Vec<String>> = items(answer, "visitors").iter().map(row).collect();
+    let mut rows: Vec<Vec<String>> = items(answer, "visitors").iter().map(row).collect();
     let waiting = text(answer, "waiting");
+    let heads = ["POSITION", "TICKET", "REFERENCE", "ETA", "CLASS"];
+    // A room without classes has no such column.
+    let columns = if rows.iter().all(|row| row[4].is_empty()) { 4 } else { 5 };
+    rows.iter_mut().for_each(|row| row.truncate(columns));
     match rows.is_empty() {
         true => format!("nobody there; {waiting} wait in all\n"),
-        false => table(&["POSITION", "TICKET", "REFERENCE", "ETA"], &rows),
+        false => table(&heads[..columns], &rows),
     }
 }
 
@@ -230,6 +268,7 @@ pub(super) fn visitor(visitor: &Value) -> String {
         ("ticket", text(visitor, "label")),
         ("reference", text(visitor, "queue_ref")),
         ("status", format!("{}{reason}", text(visitor, "status"))),
+        ("class", class(visitor)),
         ("name", text(visitor, "name")),
         ("slot", text(visitor, "slot")),
         ("position", text(visitor, "position")),

@@ -1,7 +1,8 @@
 //! A join that the line could not be asked for: the arrival is recorded, and becomes a place with a later poll.
 //!
 //! Owns what an app is told meanwhile (`provisional`) and the step from an arrival to a number. An arrival is worth one number,
-//! however often it is shown: its nonce, or its device, is the key by which the line finds it again.
+//! however often it is shown: its nonce, or its device, is the key by which the line finds it again. It has no name: where
+//! visitors have one, another join brings it, and the place is of that moment.
 
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
@@ -10,7 +11,9 @@ use tokio::time::sleep;
 
 use super::Response;
 use super::asker::{Asker, Caller};
-use super::error::{name_taken, put_store_unavailable, queue_disabled, queue_full, rate_limited};
+use super::error::{
+    name_required, name_taken, put_store_unavailable, queue_disabled, queue_full, rate_limited,
+};
 use super::join::{join_limit, stranger};
 use super::json::Json;
 use super::status::{Call, State, said};
@@ -21,7 +24,7 @@ use crate::gateway::entrance::{Entrance, Identity};
 use crate::gateway::head::Client;
 use crate::gateway::loss::{Contact, EARLY_MS};
 use crate::gateway::settings::OnLoss;
-use crate::line::{Joined, Key, Refusal, Subject};
+use crate::line::{Joined, Key, Keyed, Refusal, Subject};
 use crate::room::Proof;
 use crate::token::Scratch;
 
@@ -92,22 +95,28 @@ pub(super) async fn answer(
     caller: Caller<'_>,
     client: &Client,
     call: Call,
+    name: Option<String>,
 ) -> Result<Response, Response> {
     if let Some(answer) = answer_now(&caller) {
         return Ok(answer);
     }
-    let Caller { entrance, named, token, carried, agent } = caller;
+    let Caller { entrance, named, token, carried, agent, .. } = caller;
     let Carried::Provisional { arrived_ms, nonce } = carried else {
         return Err(super::error::unknown_ticket(entrance));
     };
     count(entrance, nonce)?;
+    // A time of arrival has no name: it comes with another join.
+    let name = name.filter(|_| entrance.has_roster());
+    if entrance.has_roster() && name.is_none() {
+        return Err(name_required());
+    }
     // A little early: until their moment.
     sleep(Duration::from_millis(wait_ms(entrance, arrived_ms).unwrap_or(0))).await;
     let began = Instant::now();
     let identity = entrance.read(&token, &mut Scratch::new()).identity();
     let identity = entrance.bound(identity, agent);
     let queue_id = named.then_some(&*token);
-    let keyed = entrance.arrived(nonce, &identity);
+    let keyed = Keyed { name, ..entrance.arrived(nonce, &identity) };
     let Some(joined) = turn::joined(entrance, Some(keyed), &identity).await? else {
         return Err(recorded(entrance, nonce, queue_id, None));
     };
@@ -115,7 +124,7 @@ pub(super) async fn answer(
     let ticket = entrance.ticket(proof, joined_ms, &identity);
     let cookie = (!named).then(|| entrance.jar.keep(&ticket, client.secure));
     let (token, carried) = (Cow::Owned(ticket.into_bytes()), Carried::Ticket { proof, joined_ms });
-    let asker = Asker { entrance, named, token, proof, carried, agent };
+    let asker = Asker { entrance, named, token, proof, carried, class: None, agent };
     let state = match &grant {
         // Who came by cookie enters with the next page they open.
         Some(_) if !named => State::Admitted,

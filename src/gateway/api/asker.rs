@@ -16,7 +16,7 @@ use crate::gateway::answer::Response;
 use crate::gateway::chronicle::{self, Whose};
 use crate::gateway::decide::Carried;
 use crate::gateway::entrance::proof_key;
-use crate::gateway::entrance::{Entrance, Identity};
+use crate::gateway::entrance::{Entrance, Held, Identity};
 use crate::gateway::head::{Client, Head};
 use crate::gateway::live::Live;
 use crate::room::Proof;
@@ -30,6 +30,8 @@ pub(super) struct Caller<'a> {
     pub(super) token: Cow<'a, [u8]>,
     /// Never nothing.
     pub(super) carried: Carried,
+    /// The class that it says; `None`: the general one.
+    pub(super) class: Option<String>,
     /// See [`Entrance::agent`].
     pub(super) agent: Option<&'a [u8]>,
 }
@@ -40,12 +42,12 @@ impl<'a> Caller<'a> {
     /// # Errors
     /// 404 for an arrival, which is none yet; whoever stands outside has none either, and is told so.
     pub(super) fn asker(self) -> Result<Asker<'a>, Response> {
-        let Caller { entrance, named, token, carried, agent } = self;
+        let Caller { entrance, named, token, carried, class, agent } = self;
         if let Some(answer) = outside::asked(entrance, carried) {
             return Err(answer);
         }
         let Some(proof) = carried.proof() else { return Err(unknown_ticket(entrance)) };
-        Ok(Asker { entrance, named, token, proof, carried, agent })
+        Ok(Asker { entrance, named, token, proof, carried, class, agent })
     }
 }
 
@@ -57,6 +59,8 @@ pub(super) struct Asker<'a> {
     pub(super) token: Cow<'a, [u8]>,
     pub(super) proof: Proof,
     pub(super) carried: Carried,
+    /// The class that it says; `None`: the general one.
+    pub(super) class: Option<String>,
     /// See [`Entrance::agent`].
     pub(super) agent: Option<&'a [u8]>,
 }
@@ -142,16 +146,17 @@ pub(super) fn seek<'a>(
     match named {
         Some(token) => {
             let mut at = entrance.filter(|_| !token.is_empty());
-            let mut held = at.map(|entrance| entrance.read(&token, &mut scratch).carried());
-            if event_id.is_none() && matches!(held, None | Some(Carried::Nothing)) {
+            let said = |held: Held<'_>| (held.carried(), held.class().map(str::to_owned));
+            let mut held = at.map(|entrance| said(entrance.read(&token, &mut scratch)));
+            if event_id.is_none() && matches!(held, None | Some((Carried::Nothing, _))) {
                 // Not of the room this host is known for: then of the one it says it is of.
                 at = Unproven::read(&token).ok().and_then(|says| visible(live, head, &says.room));
-                held = at.map(|entrance| entrance.read(&token, &mut scratch).carried());
+                held = at.map(|entrance| said(entrance.read(&token, &mut scratch)));
             }
             match at.zip(held) {
-                Some((entrance, carried)) if carried != Carried::Nothing => {
+                Some((entrance, (carried, class))) if carried != Carried::Nothing => {
                     let agent = entrance.agent(head);
-                    Ok(Caller { entrance, named: true, token, carried, agent })
+                    Ok(Caller { entrance, named: true, token, carried, class, agent })
                 }
                 _ => Err(match at.or(entrance) {
                     Some(entrance) => {
@@ -165,7 +170,7 @@ pub(super) fn seek<'a>(
         None => {
             let Some(entrance) = entrance else { return Err(which_room()) };
             let (held, token) = entrance.held(head, client, &mut scratch);
-            let carried = held.carried();
+            let (carried, class) = (held.carried(), held.class().map(str::to_owned));
             match (carried, token) {
                 (Carried::Nothing, token) | (_, token @ None) => {
                     Err(refused(entrance, client.address, || match token {
@@ -178,7 +183,7 @@ pub(super) fn seek<'a>(
                 }
                 (carried, Some(token)) => {
                     let (token, agent) = (Cow::Borrowed(token), entrance.agent(head));
-                    Ok(Caller { entrance, named: false, token, carried, agent })
+                    Ok(Caller { entrance, named: false, token, carried, class, agent })
                 }
             }
         }

@@ -108,6 +108,11 @@ pub(super) fn queue_full(entrance: &Entrance) -> Response {
         .retry_after(LATER)
 }
 
+/// Everybody has a name here.
+pub(super) fn name_required() -> Response {
+    bad("name_required", "name is missing: this room shows who plays and who waits")
+}
+
 /// Somebody else is called so.
 pub(super) fn name_taken(entrance: &Entrance) -> Response {
     let message = "somebody who waits or is inside has this name: choose another";

@@ -1,9 +1,9 @@
 //! `queue/events`: the status as it changes, as server-sent events.
 //!
 //! Owns the stream's rhythm. The first event comes at once; then one for every change, at the pace at which a page would
-//! have polled, and at once when the turn comes or is over, which ends the stream. Every event and every sign
-//! of life in between counts as a poll. A stream holds a connection for as long as its visitor waits, so there are
-//! only so many on a node: whoever gets none polls.
+//! have polled, and at once when the turn comes or is over, which ends the stream. Whoever is sent to the end of the line
+//! is told of the place there by the same stream. Every event and every sign of life in between counts as a poll. A stream
+//! holds a connection for as long as its visitor waits, so there are only so many on a node: whoever gets none polls.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,7 +12,7 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
 use super::error::{at, gone_body};
-use super::status::{Place, State, asked_by};
+use super::status::{Place, State, asked_by, moved};
 use super::turn::{self, Turn};
 use super::verdict::{Verdict, judge};
 use super::{Endpoint, Response};
@@ -21,7 +21,7 @@ use crate::gateway::decide::Carried;
 use crate::gateway::entrance::Entrance;
 use crate::gateway::head::{Client, Head};
 use crate::gateway::live::Live;
-use crate::line::View;
+use crate::line::{Ending, Reason, View};
 use crate::room::Proof;
 use crate::token::Scratch;
 
@@ -73,6 +73,8 @@ pub struct Events {
     token: Vec<u8>,
     proof: Proof,
     carried: Carried,
+    /// `None`: the general one.
+    class: Option<String>,
     /// See [`Entrance::agent`].
     agent: Option<Vec<u8>>,
     /// What was said last; `None`: nothing yet.
@@ -115,6 +117,7 @@ pub fn events(
     let contact = entrance.contact();
     match judge(asker.carried, asker.named, &entrance.room.view(), now_ms, contact) {
         Verdict::Unknown => return Err(super::error::unknown_ticket(entrance)),
+        Verdict::Gone(Reason::Ended(Ending::Requeued)) => {}
         Verdict::Gone(reason) => return Err(super::error::gone(entrance, asker.proof, reason)),
         _ => {}
     }
@@ -124,6 +127,7 @@ pub fn events(
         named: asker.named,
         proof: asker.proof,
         carried: asker.carried,
+        class: asker.class,
         agent: asker.agent.map(<[u8]>::to_vec),
         token: asker.token.into_owned(),
         last: None,
@@ -179,6 +183,7 @@ impl Events {
                 let refusal = super::error::unknown_ticket(&entrance);
                 Some(self.last_event(refusal.body.into_owned()))
             }
+            Verdict::Gone(Reason::Ended(Ending::Requeued)) => self.follow(&entrance).await,
             Verdict::Gone(reason) => {
                 Some(self.last_event(gone_body(&entrance, self.proof, reason)))
             }
@@ -204,11 +209,28 @@ impl Events {
                 Some(self.last_event(body))
             }
             Turn::Waiting => self.look_at_place(&view, entrance.room.now_ms()),
+            Turn::Gone(Reason::Ended(Ending::Requeued)) => self.follow(entrance).await,
             Turn::Gone(reason) => Some(self.last_event(gone_body(entrance, self.proof, reason))),
             Turn::Unknown => {
                 let refusal = super::error::unknown_ticket(entrance);
                 Some(self.last_event(refusal.body.into_owned()))
             }
+        }
+    }
+
+    /// Goes on with the place at the end of the line that they have instead of theirs. The ticket of it comes with the event
+    /// for whoever named theirs, and with the next poll, or page, as a cookie.
+    async fn follow(&mut self, entrance: &Entrance) -> Option<Vec<u8>> {
+        let identity = entrance.read(&self.token, &mut Scratch::new()).identity();
+        match moved(entrance, self.proof, identity).await {
+            Ok((proof, joined_ms, ticket)) => {
+                (self.proof, self.token) = (proof, ticket.into_bytes());
+                self.carried = Carried::Ticket { proof, joined_ms };
+                (self.last, self.due) = (None, Instant::now());
+                self.look_at_place(&entrance.room.view(), entrance.room.now_ms())
+            }
+            Err(_) if entrance.room.is_away() => self.keep_alive(), // Nobody loses that place.
+            Err(refusal) => Some(self.last_event(refusal.body.into_owned())),
         }
     }
 
@@ -263,7 +285,15 @@ impl Events {
             _ => (None, false),
         };
         let queue_id = (self.named && ticket).then_some(&*self.token);
-        Place { entrance: &self.entrance, view, proof: self.proof, joined_ms, queue_id, now_ms }
+        Place {
+            entrance: &self.entrance,
+            view,
+            proof: self.proof,
+            joined_ms,
+            class: self.class.as_deref(),
+            queue_id,
+            now_ms,
+        }
     }
 }
 

@@ -12,13 +12,14 @@ use super::Response;
 use super::arrival;
 use super::asker::{self, Caller, count_address, room};
 use super::error::{
-    bad, name_taken, put_error, queue_disabled, queue_full, rate_limited, store_unavailable,
+    bad, name_required, name_taken, put_error, queue_disabled, queue_full, rate_limited,
+    store_unavailable,
 };
 use super::fields::{Fields, id};
 use super::json::Json;
 use super::outside;
 use super::request::{Request, bearer, from_our_page, header, must_be_json, not_from_elsewhere};
-use super::status::{Call, Place, State, last_place};
+use super::status::{Call, Place, State, lost};
 use super::turn::{self, Grant, Turn};
 use super::verdict::{Verdict, judge};
 use super::wish::Wish;
@@ -85,12 +86,13 @@ pub(super) async fn join(
             chronicle::reused(entrance, shown.proof, wish.device_id, began.elapsed());
             return again(entrance, shown).await;
         }
-        Proven::Arrival(caller) => return arrival::answer(caller, client, Call::Status).await,
+        Proven::Arrival(caller) => {
+            return arrival::answer(caller, client, Call::Status, wish.name).await;
+        }
         Proven::Nothing => {}
     }
     if entrance.has_roster() && wish.name.is_none() {
-        let message = "name is missing: this room shows who plays and who waits";
-        return Err(bad("name_required", message));
+        return Err(name_required());
     }
     count_address(entrance, client.address)?;
     if let Some(answer) = outside::joined(entrance, request, client, &identity) {
@@ -127,7 +129,7 @@ pub(super) async fn join(
                 entrance.came(proof, &terms);
                 Grant::new(entrance, proof, &terms, &identity)
             });
-            let class = (identity.class_name(), wanted.refused(class));
+            let class = (&*identity.class, wanted.refused(class));
             let place = Reply { entrance, proof, joined_ms, grant: grant.as_ref(), class };
             let ticket = entrance.ticket(proof, joined_ms, &identity);
             let (body, position) = place.body(Some(ticket.as_bytes()), None);
@@ -201,7 +203,14 @@ async fn shown<'a>(
         Carried::Ticket { proof, joined_ms } => (proof, joined_ms),
         Carried::Provisional { .. } => {
             let token = token.into();
-            return Ok(Proven::Arrival(Caller { entrance, named, token, carried, agent }));
+            return Ok(Proven::Arrival(Caller {
+                entrance,
+                named,
+                token,
+                carried,
+                class: None,
+                agent,
+            }));
         }
         Carried::Nothing | Carried::Pass { .. } | Carried::Outside { .. } => {
             return Ok(Proven::Nothing);
@@ -232,12 +241,15 @@ async fn again(entrance: &Arc<Entrance>, shown: Shown) -> Result<Response, Respo
     let carried = Carried::Ticket { proof, joined_ms };
     let now_ms = entrance.room.now_ms();
     let view = entrance.room.view();
-    let class = identity.class_name().to_owned();
+    let class = identity.class.clone();
     let turn = match judge(carried, true, &view, now_ms, entrance.contact()) {
         Verdict::Waiting => Turn::Waiting,
         Verdict::Lost => {
             entrance.room.seen(proof);
-            return Err(last_place(entrance, &view, proof, Some(joined_ms), Some(&token)));
+            let (class, queue_id) = (some(&class), Some(&token[..]));
+            let joined_ms = Some(joined_ms);
+            let place = Place { entrance, view: &view, proof, joined_ms, class, queue_id, now_ms };
+            return Err(lost(&place));
         }
         _ => turn::claim(entrance, proof, Some(joined_ms), || identity).await?,
     };
@@ -284,7 +296,7 @@ struct Reply<'a> {
     proof: Proof,
     joined_ms: u64,
     grant: Option<&'a Grant>,
-    /// By its name; and if another one was asked for, which and why it is not that.
+    /// By its name, empty for the general one; and if another one was asked for, which and why it is not that.
     class: (&'a str, Option<(&'a str, &'static str)>),
 }
 
@@ -332,11 +344,13 @@ impl Reply<'_> {
     /// The body, and the position in it.
     fn body(&self, queue_id: Option<&[u8]>, conflict: Option<&str>) -> (Vec<u8>, u64) {
         let view = self.entrance.room.view();
+        let (class, refused) = self.class;
         let place = Place {
             entrance: self.entrance,
             view: &view,
             proof: self.proof,
             joined_ms: Some(self.joined_ms),
+            class: some(class),
             queue_id,
             now_ms: self.entrance.room.now_ms(),
         };
@@ -345,8 +359,6 @@ impl Reply<'_> {
         if let Some(message) = conflict {
             put_error(&mut json, "already_in_queue", message);
         }
-        let (class, refused) = self.class;
-        json.text("class", class);
         if let Some((asked, why)) = refused {
             json.text("class_requested", asked);
             json.text("class_reason", why);
@@ -354,6 +366,11 @@ impl Reply<'_> {
         place.put(&mut json, &state);
         (json.end(), place.position(&state))
     }
+}
+
+/// A class by its name; empty is the general one.
+fn some(class: &str) -> Option<&str> {
+    Some(class).filter(|class| !class.is_empty())
 }
 
 /// No line to be joined: the arrival is recorded, and counted here instead of there.

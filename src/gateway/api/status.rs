@@ -17,9 +17,10 @@ use super::verdict::{Verdict, judge};
 use super::{Response, arrival};
 use crate::gateway::chronicle;
 use crate::gateway::decide::Carried;
-use crate::gateway::entrance::{Entrance, Identity};
+use crate::gateway::entrance::{Entrance, GENERAL, Identity};
 use crate::gateway::head::{Client, Head};
 use crate::gateway::live::Live;
+use crate::gateway::show::Holder;
 use crate::line::{Ending, Joined, Keyed, Reason, Refusal, View};
 use crate::room::Proof;
 
@@ -30,6 +31,8 @@ pub(super) struct Place<'a> {
     pub(super) proof: Proof,
     /// When the number was given, if that is known.
     pub(super) joined_ms: Option<u64>,
+    /// The class; `None`: the general one.
+    pub(super) class: Option<&'a str>,
     /// The ticket, for whoever named it.
     pub(super) queue_id: Option<&'a [u8]>,
     pub(super) now_ms: u64,
@@ -117,6 +120,7 @@ impl Place<'_> {
         self.put_name(json);
         json.number("position", position);
         json.label("position_label", &entrance.settings.ticket_prefix, self.proof.number);
+        json.text("class", self.class.unwrap_or(GENERAL));
         json.number("waiting", view.waiting().max(position));
         let eta = matches!(state, State::Waiting).then(|| view.eta(position));
         json.number("estimated_wait_seconds", eta.map_or(0, |eta| eta.seconds));
@@ -175,32 +179,31 @@ impl Place<'_> {
 }
 
 /// The status body of a place in the line, or of one whose turn has come: for doors that are asked for JSON.
-pub fn place(
-    entrance: &Entrance,
-    view: &View,
-    proof: Proof,
-    joined_ms: u64,
-    queue_id: Option<&[u8]>,
-) -> Vec<u8> {
-    let state = match view.position(proof.number) {
+pub fn place(entrance: &Entrance, view: &View, holder: Holder<'_>) -> Vec<u8> {
+    let state = match view.position(holder.proof.number) {
         Some(_) => State::Waiting,
         None => State::Admitted,
     };
-    let now_ms = entrance.room.now_ms();
-    Place { entrance, view, proof, joined_ms: Some(joined_ms), queue_id, now_ms }.body(&state)
+    held(entrance, view, holder).body(&state)
+}
+
+/// A place by a ticket that nobody named.
+fn held<'a>(entrance: &'a Entrance, view: &'a View, holder: Holder<'a>) -> Place<'a> {
+    let Holder { proof, joined_ms, class } = holder;
+    let (joined_ms, now_ms) = (Some(joined_ms), entrance.room.now_ms());
+    let class = Some(class).filter(|class| !class.is_empty());
+    Place { entrance, view, proof, joined_ms, class, queue_id: None, now_ms }
 }
 
 /// What was last known of a place, while the line can't be reached. Nobody is told that their turn is over, or that it
 /// has come: only the line says.
-pub fn last_place(
-    entrance: &Entrance,
-    view: &View,
-    proof: Proof,
-    joined_ms: Option<u64>,
-    queue_id: Option<&[u8]>,
-) -> Response {
-    let now_ms = entrance.room.now_ms();
-    let place = Place { entrance, view, proof, joined_ms, queue_id, now_ms };
+pub fn last_place(entrance: &Entrance, view: &View, holder: Holder<'_>) -> Response {
+    lost(&held(entrance, view, holder))
+}
+
+/// The same of any place.
+pub(super) fn lost(place: &Place<'_>) -> Response {
+    let Place { entrance, view, proof, now_ms, .. } = *place;
     let mut json = Json::new();
     let message = "the line can't be reached at the moment; the place is kept";
     put_store_unavailable(&mut json, entrance, message);
@@ -232,9 +235,7 @@ pub(super) fn said(
     state: &State<'_>,
     call: Call,
 ) -> Response {
-    let Asker { entrance, proof, .. } = *asker;
-    let (joined_ms, queue_id) = (asker.joined_ms(), asker.shown());
-    let place = Place { entrance, view, proof, joined_ms, queue_id, now_ms };
+    let place = shown(asker, view, now_ms);
     Response::json(
         200,
         match call {
@@ -242,6 +243,19 @@ pub(super) fn said(
             Call::Heartbeat => place.beat(state),
         },
     )
+}
+
+/// The place that a caller shows.
+fn shown<'a>(asker: &'a Asker<'_>, view: &'a View, now_ms: u64) -> Place<'a> {
+    Place {
+        entrance: asker.entrance,
+        view,
+        proof: asker.proof,
+        joined_ms: asker.joined_ms(),
+        class: asker.class.as_deref(),
+        queue_id: asker.shown(),
+        now_ms,
+    }
 }
 
 /// What a verdict comes to without asking anybody; `None`: the line is to be asked.
@@ -262,7 +276,7 @@ fn from_view(
             let Asker { entrance, proof, .. } = *asker;
             entrance.room.seen(proof);
             chronicle::heard(entrance, view, proof);
-            return Some(last_place(entrance, view, proof, asker.joined_ms(), asker.shown()));
+            return Some(lost(&shown(asker, view, now_ms)));
         }
         Verdict::Waiting => State::Waiting,
         Verdict::Admitted => State::Admitted,
@@ -375,7 +389,7 @@ pub(super) fn called_by<'a>(
 
 async fn answer(caller: Caller<'_>, client: &Client, call: Call) -> Result<Response, Response> {
     if let Carried::Provisional { .. } = caller.carried {
-        return arrival::answer(caller, client, call).await;
+        return arrival::answer(caller, client, call, None).await;
     }
     let asker = caller.asker()?;
     asker.count()?;
@@ -407,12 +421,17 @@ async fn answer(caller: Caller<'_>, client: &Client, call: Call) -> Result<Respo
     })
 }
 
-/// The place at the end of the line that somebody has instead of theirs, with the ticket of it: in the answer for whoever named
-/// theirs, else as a cookie.
-async fn requeued(asker: &Asker<'_>, client: &Client, call: Call) -> Result<Response, Response> {
-    let Asker { entrance, named, .. } = *asker;
-    let identity = Identity { bind: None, ..asker.identity() };
-    let keyed = Keyed::requeued(asker.entrance.room.view().number(asker.proof.number));
+/// The number at the end of the line that somebody has instead of this one, and the ticket of it.
+///
+/// # Errors
+/// 503: the room is closed or full, or the store is away.
+pub(super) async fn moved(
+    entrance: &Entrance,
+    from: Proof,
+    identity: Identity,
+) -> Result<(Proof, u64, String), Response> {
+    let identity = Identity { bind: None, ..identity };
+    let keyed = Keyed::requeued(entrance.room.view().number(from.number));
     let joined = turn::joined(entrance, Some(keyed), &identity).await?;
     let (proof, joined_ms) = match joined {
         Some(Joined::Given { epoch, first: number, joined_ms, .. })
@@ -424,6 +443,14 @@ async fn requeued(asker: &Asker<'_>, client: &Client, call: Call) -> Result<Resp
         None => return Err(store_unavailable(entrance)),
     };
     let ticket = entrance.ticket(proof, joined_ms, &identity);
+    Ok((proof, joined_ms, ticket))
+}
+
+/// The place at the end of the line that somebody has instead of theirs, with the ticket of it: in the answer for whoever named
+/// theirs, else as a cookie.
+async fn requeued(asker: &Asker<'_>, client: &Client, call: Call) -> Result<Response, Response> {
+    let Asker { entrance, named, .. } = *asker;
+    let (proof, joined_ms, ticket) = moved(entrance, asker.proof, asker.identity()).await?;
     let (view, now_ms) = (entrance.room.view(), entrance.room.now_ms());
     let queue_id = named.then_some(ticket.as_bytes());
     let state = match view.position(proof.number) {
@@ -431,8 +458,8 @@ async fn requeued(asker: &Asker<'_>, client: &Client, call: Call) -> Result<Resp
         None if proof.number > view.counts().issued => State::Waiting,
         None => State::Admitted,
     };
-    let joined_ms = Some(joined_ms);
-    let place = Place { entrance, view: &view, proof, joined_ms, queue_id, now_ms };
+    let (joined_ms, class) = (Some(joined_ms), asker.class.as_deref());
+    let place = Place { entrance, view: &view, proof, joined_ms, class, queue_id, now_ms };
     let answer = Response::json(
         200,
         match call {

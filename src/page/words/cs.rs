@@ -22,6 +22,7 @@ pub(super) static WORDS: Words = Words {
     wait: "Odhadované čekání",
     people: "Lidí ve frontě",
     ticket: "Vaše pořadové číslo",
+    class: "Kategorie",
     keep: "Nechte tuto stránku otevřenou. Až na vás přijde řada, budete vpuštěni automaticky.",
     paused: "Fronta je na chvíli pozastavena. Vaše místo vám zůstává.",
     paused_short: "pozastaveno",

@@ -22,6 +22,7 @@ pub(super) static WORDS: Words = Words {
     wait: "Voraussichtliche Wartezeit",
     people: "Wartende insgesamt",
     ticket: "Ihr Ticket",
+    class: "Kategorie",
     keep: "Lassen Sie diese Seite geöffnet. Wenn Sie an der Reihe sind, werden Sie automatisch eingelassen.",
     paused: "Die Warteschlange ist kurz angehalten. Sie behalten Ihren Platz.",
     paused_short: "angehalten",

@@ -22,6 +22,7 @@ pub(super) static WORDS: Words = Words {
     wait: "Estimated wait",
     people: "People in line",
     ticket: "Your ticket",
+    class: "Class",
     keep: "Keep this page open. When it is your turn, you will be let in automatically.",
     paused: "The line is paused for a moment. You keep your place.",
     paused_short: "paused",

@@ -22,6 +22,7 @@ pub(super) static WORDS: Words = Words {
     wait: "Espera estimada",
     people: "Personas en la fila",
     ticket: "Tu turno",
+    class: "Categoría",
     keep: "Mantén esta página abierta. Cuando te toque, entrarás automáticamente.",
     paused: "La fila está en pausa por un momento. Conservas tu lugar.",
     paused_short: "en pausa",

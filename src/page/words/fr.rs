@@ -22,6 +22,7 @@ pub(super) static WORDS: Words = Words {
     wait: "Attente estimée",
     people: "Personnes dans la file",
     ticket: "Votre ticket",
+    class: "Catégorie",
     keep: "Gardez cette page ouverte. Quand ce sera votre tour, vous entrerez automatiquement.",
     paused: "La file est en pause pour un instant. Vous gardez votre place.",
     paused_short: "en pause",

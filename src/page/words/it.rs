@@ -22,6 +22,7 @@ pub(super) static WORDS: Words = Words {
     wait: "Attesa stimata",
     people: "Persone in fila",
     ticket: "Il tuo numero",
+    class: "Categoria",
     keep: "Tieni aperta questa pagina. Quando sarà il tuo turno, entrerai automaticamente.",
     paused: "La fila è in pausa per un momento. Mantieni il tuo posto.",
     paused_short: "in pausa",

@@ -22,6 +22,7 @@ pub(super) static WORDS: Words = Words {
     wait: "待ち時間の目安",
     people: "待っている人数",
     ticket: "整理番号",
+    class: "区分",
     keep: "このページを開いたままお待ちください。順番が来ると自動的に入場できます。",
     paused: "列は一時的に止まっています。順番はそのまま保たれます。",
     paused_short: "一時停止中",

@@ -22,6 +22,7 @@ pub(super) static WORDS: Words = Words {
     wait: "예상 대기 시간",
     people: "대기 인원",
     ticket: "대기 번호",
+    class: "등급",
     keep: "이 페이지를 열어 두세요. 차례가 되면 자동으로 입장합니다.",
     paused: "대기열이 잠시 멈췄습니다. 순번은 그대로 유지됩니다.",
     paused_short: "일시 중지",

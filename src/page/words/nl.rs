@@ -22,6 +22,7 @@ pub(super) static WORDS: Words = Words {
     wait: "Geschatte wachttijd",
     people: "Mensen in de rij",
     ticket: "Jouw ticket",
+    class: "Categorie",
     keep: "Houd deze pagina open. Als je aan de beurt bent, word je automatisch binnengelaten.",
     paused: "De rij staat even stil. Je houdt je plek.",
     paused_short: "staat stil",

@@ -22,6 +22,7 @@ pub(super) static WORDS: Words = Words {
     wait: "Szacowany czas oczekiwania",
     people: "Osoby w kolejce",
     ticket: "Twój bilet",
+    class: "Kategoria",
     keep: "Nie zamykaj tej strony. Gdy przyjdzie Twoja kolej, wejdziesz automatycznie.",
     paused: "Kolejka jest na chwilę wstrzymana. Zachowujesz swoje miejsce.",
     paused_short: "wstrzymana",

@@ -22,6 +22,7 @@ pub(super) static WORDS: Words = Words {
     wait: "Espera estimada",
     people: "Pessoas na fila",
     ticket: "Sua senha",
+    class: "Categoria",
     keep: "Mantenha esta página aberta. Quando chegar a sua vez, você entrará automaticamente.",
     paused: "A fila está pausada por um momento. Você mantém o seu lugar.",
     paused_short: "pausada",

@@ -22,6 +22,7 @@ pub(super) static WORDS: Words = Words {
     wait: "Beräknad väntetid",
     people: "Personer i kön",
     ticket: "Din kölapp",
+    class: "Kategori",
     keep: "Håll den här sidan öppen. När det är din tur släpps du in automatiskt.",
     paused: "Kön är pausad en stund. Du behåller din plats.",
     paused_short: "pausad",

@@ -22,6 +22,7 @@ pub(super) static WORDS: Words = Words {
     wait: "Tahmini bekleme süresi",
     people: "Sıradaki kişi sayısı",
     ticket: "Sıra numaranız",
+    class: "Kategori",
     keep: "Bu sayfayı açık tutun. Sıranız geldiğinde otomatik olarak içeri alınacaksınız.",
     paused: "Sıra kısa bir süreliğine duraklatıldı. Yeriniz korunuyor.",
     paused_short: "duraklatıldı",

@@ -22,6 +22,7 @@ pub(super) static WORDS: Words = Words {
     wait: "预计等待时间",
     people: "排队人数",
     ticket: "您的号码",
+    class: "类别",
     keep: "请保持此页面打开。轮到您时将自动进入。",
     paused: "队伍暂时停止。您的位置会保留。",
     paused_short: "已暂停",

@@ -2,7 +2,7 @@
 
 use super::*;
 use anteroom::gateway::intent::Intent;
-use anteroom::gateway::show::Reader;
+use anteroom::gateway::show::{Holder, Reader};
 use serde_json::json;
 
 #[test]
@@ -152,7 +152,8 @@ fn what_is_told_of_a_claim_window_is_what_is_left_of_it() {
         // The page says the same.
         let entrance = house.entrance("sale");
         let page = Reader::of(&get("x"), Intent::Page, client("192.0.2.1"));
-        let page = entrance.show_place(&page, &entrance.room.view(), proof, START_MS, false);
+        let holder = Holder { proof, joined_ms: START_MS, class: "" };
+        let page = entrance.show_place(&page, &entrance.room.view(), holder, false);
         let page = String::from_utf8_lossy(&page.body).into_owned();
         assert!(page.contains(&format!("data-anteroom-window=\"{left}\"")), "{page}");
     });

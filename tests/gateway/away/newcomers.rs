@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::*;
 use crate::support::forge::{kind, number};
-use crate::support::{CutOff, Origin, Request};
+use crate::support::{CutOff, Origin, Request, eventually};
 
 #[test]
 fn their_arrival_is_recorded_and_they_get_their_places_by_it() {
@@ -99,6 +99,73 @@ fn an_app_that_joins_is_told_so_and_has_its_arrival_signed() {
     };
     assert_eq!((&placed["status"], &placed["position"]), (&"waiting".into(), &2.into()));
     assert_eq!(kind(placed["queue_id"].as_str().expect("a ticket")), "anteroom-ticket");
+}
+
+/// Where visitors have names an arrival has none: it is asked for once its moment has come, in the browser and in an app.
+#[test]
+fn who_came_meanwhile_is_asked_for_a_name() {
+    let origin = Origin::start();
+    let room = "slots = [\"X\"]\nroster = true\npoll_max = \"1s\"";
+    let gateway = CutOff::starting(&origin, room, "", Manner::Refusing);
+    let [mut ann, mut bob] = [(); 2].map(|()| gateway.visitor());
+    for visitor in [&mut ann, &mut bob] {
+        eventually("their arrival is recorded", || {
+            let page = visitor.open("/board");
+            (page.state().as_deref() == Some("provisional")).then_some(())
+        });
+    }
+    let join = |more: serde_json::Value, bearer: Option<&str>| {
+        let mut body = json!({ "event_id": "sale", "device_id": "d1" });
+        body.as_object_mut()
+            .expect("an object")
+            .extend(more.as_object().cloned().into_iter().flatten());
+        let call = Request::call("/.anteroom/v1/queue/join", &body);
+        gateway.visitor().connect().ask(&match bearer {
+            Some(token) => call.with("Authorization", &format!("Bearer {token}")),
+            None => call,
+        })
+    };
+    let app = join(json!({ "name": "Cid" }), None).json();
+    let arrival = app["queue_id"].as_str().expect("an arrival").to_owned();
+    assert_eq!(kind(&arrival), "anteroom-provisional");
+    gateway.store_is(Manner::Well);
+
+    // One after the other: the form, with what is wrong with a name, and the place.
+    for (visitor, name) in [(&mut ann, "Ann"), (&mut bob, "Bob")] {
+        let page = until_placed(visitor);
+        assert!(page.text().contains("What is your name?"), "{page:?}");
+        assert_eq!(kind(&visitor.token().expect("still").1), "anteroom-provisional");
+        if name == "Bob" {
+            let taken = visitor.submit("/.anteroom/join", "name=ann&to=/board");
+            assert!(taken.text().contains("Somebody here has this name already"), "{taken:?}");
+        }
+        let placed = visitor.submit("/.anteroom/join", &format!("name={name}&to=/board"));
+        assert_eq!((placed.status, placed.header("location")), (303, Some("/board")), "{placed:?}");
+        // One arrival is one place, however often the form is sent.
+        let token = visitor.token().expect("a ticket").1;
+        assert_eq!(kind(&token), "anteroom-ticket");
+        visitor.submit("/.anteroom/join", "name=Other&to=/board");
+        assert_eq!(visitor.token().expect("a ticket").1, token);
+    }
+    assert!(ann.open("/board").is_from_origin());
+    assert_eq!(bob.open("/board").state().as_deref(), Some("waiting"));
+
+    let told = Request::get(&format!("/.anteroom/v1/queue/status?queue_id={arrival}"));
+    let answer = eventually("its moment", || {
+        let answer = gateway.visitor().connect().ask(&told);
+        (answer.status != 503).then_some(answer)
+    });
+    assert_eq!((answer.status, answer.code().as_str()), (400, "name_required"), "{answer:?}");
+    let again = join(json!({ "name": "Cid" }), Some(&arrival)).json();
+    assert_eq!((&again["status"], &again["position"]), (&"waiting".into(), &2.into()), "{again}");
+    let roster = Request::get("/.anteroom/v1/queue/roster?event_id=sale");
+    eventually("all by their names", || {
+        let told = gateway.visitor().connect().ask(&roster).json();
+        let names = |list: &str| told[list].as_array().cloned().unwrap_or_default();
+        let names = [names("players"), names("waiting")].concat();
+        let names: Vec<&str> = names.iter().filter_map(|one| one["name"].as_str()).collect();
+        (names == ["Ann", "Bob", "Cid"]).then_some(())
+    });
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Rooms that are closed, full, held or empty out; and what a waiting page's status is.
 
-use crate::support::{Gateway, Origin, Request, Visitor};
+use crate::support::{Gateway, Origin, Request, Visitor, eventually};
 use serde_json::json;
 
 fn start(room: &str) -> (Origin, Gateway) {
@@ -48,6 +48,32 @@ fn held() {
     assert_eq!(ann.open("/").state().as_deref(), Some("waiting"));
     assert_eq!(ann.position(), 1);
     assert!(origin.seen().is_empty());
+}
+
+/// Whoever is in line when a schedule closes the room is told that it is closed, and until when; before an opening it is no pause.
+#[test]
+fn closed_by_schedule() {
+    let (_origin, gateway) = start("rate = 0");
+    let mut ann = Visitor::new(&gateway);
+    assert_eq!(ann.open("/").state().as_deref(), Some("waiting"));
+    let config = gateway.config().text();
+    let opens = anteroom::clock::moment(anteroom::clock::now_ms() + 3_600_000);
+    for (prequeue, state) in [("30m", "waiting paused\""), ("2h", "waiting\"")] {
+        let schedule =
+            format!("rate = 0\nschedule = [{{ opens = \"{opens}\", prequeue = \"{prequeue}\" }}]");
+        assert!(gateway.reload(&config.replace("rate = 0", &schedule)));
+        let page = eventually("the page says when it opens", || {
+            let page = ann.open("/");
+            page.text().contains("data-anteroom-opens=\"3").then_some(page)
+        });
+        let text = page.text();
+        assert!(text.contains(&format!("data-anteroom-state=\"{state}")), "{prequeue}: {text}");
+        let left = page.shown("eta").expect("a countdown");
+        let hour = ["1:00:00", "59:", "58:"].iter().any(|begin| left.starts_with(begin));
+        assert!(hour, "{prequeue}: {left}");
+        let after = page.header("retry-after").and_then(|after| after.parse::<u64>().ok());
+        assert!(after.is_some_and(|after| after <= 30), "it asks again: {after:?}");
+    }
 }
 
 #[test]
