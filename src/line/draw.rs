@@ -266,15 +266,14 @@ impl Line {
     /// Those of the range who have a place of their own, in order.
     fn apart(&self, drawn: &RangeInclusive<Number>) -> Vec<Apart> {
         let (released, classes) = (self.released, &self.settings().classes);
-        let late = self.head.express.iter().chain(self.head.strayed.iter());
+        let theirs = |(_, number): &(u64, Number)| drawn.contains(number);
+        let late = self.head.express.iter().chain(self.head.strayed.iter()).filter(theirs);
         let late = late.map(|(place, number)| Apart::late(number, place, released));
-        let classed = self.head.classes.iter().chain(self.head.classes_away.iter());
-        let classed =
-            classed.filter(|(_, number)| drawn.contains(number)).map(|(score, number)| {
-                let stands = (class::place(score), class::rank(score));
-                Apart::classed(number, stands, released, classes)
-            });
-        let late = late.filter(|one| drawn.contains(&one.number));
+        let classed = self.head.classes.iter().chain(self.head.classes_away.iter()).filter(theirs);
+        let classed = classed.map(|(score, number)| {
+            let stands = (class::place(score), class::rank(score));
+            Apart::classed(number, stands, released, classes)
+        });
         let mut apart: Vec<Apart> = late.chain(classed).collect();
         apart.sort_unstable_by_key(|one| one.number);
         apart

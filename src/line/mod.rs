@@ -196,9 +196,8 @@
 //! `issued` (`upto`). If they are two or more, the draw is made in the first exchange that brings its seed; until then it is
 //! still before the opening. An opening is drawn once.
 //!
-//! *The draw*: everybody's place is a new number. Of the range live is cleared and used set; as many numbers above `upto` are given
-//! (but for [`Draw::kept`], below),
-//! live and seen: everybody is presumed here, and the sweeps correct it. Which of the new numbers is whose is a permutation that nodes
+//! *The draw*: everybody's place is a new number. Of the range live is cleared and used set; as many numbers above `upto` are given (but for
+//! [`Draw::kept`], below), live and seen: everybody is presumed here, and the sweeps correct it. Which of the new numbers is whose is a permutation that nodes
 //! compute ([`Permutation`], [`Drawn`]); the line keeps the seed and never does. If nobody waits or is admitted from before (`after`,
 //! `released` and `lapsed` are one), `released` and `lapsed` move to `upto`; else to where a line reaches back from `issued`, if they
 //! are below. Whoever of the range was called or is inside keeps number and turn ([`Draw::kept`]), and no number is given for them.
