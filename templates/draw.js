@@ -34,17 +34,29 @@ async function permuted(seed, count, index) {
 
 const drew = (draw, number) => BigInt(draw.after) < number && number <= BigInt(draw.upto);
 
-// The place of a number, from 1.
+// The place of a number of the draw, from 1: for whoever stood at the head of the line the one that is published, for whoever
+// was not drawn none. The others are drawn to the places that are left, by which of those who are left they are.
 async function placeOf(draw, number) {
+  const { head = [], kept = [] } = draw;
+  const own = head.find(([theirs]) => BigInt(theirs) === number);
+  if (own) return BigInt(own[1]);
+  if (kept.some(theirs => BigInt(theirs) === number)) return undefined;
   const after = BigInt(draw.after);
-  return 1n + await permuted(unhex(draw.seed), BigInt(draw.upto) - after, number - after - 1n);
+  const apart = head.map(([theirs]) => theirs).concat(kept);
+  const before = apart.filter(theirs => BigInt(theirs) < number).length;
+  const count = BigInt(draw.upto) - after - BigInt(apart.length);
+  const taken = head.map(([, place]) => BigInt(place)).sort((one, other) => one < other ? -1 : 1);
+  let place = 1n + await permuted(unhex(draw.seed), count, number - after - 1n - BigInt(before));
+  for (const one of taken) if (one <= place) place += 1n;
+  return place;
 }
 
 // What is to be said of a number and a place; without a place, of the number alone.
 async function verdict(draw, number, place) {
   if (hex(await sha256(unhex(draw.seed))) !== draw.commitment) return 'other-seed';
-  if (!drew(draw, number)) return 'other-place';
-  return place === undefined || place === await placeOf(draw, number) ? 'good' : 'other-place';
+  const found = drew(draw, number) ? await placeOf(draw, number) : undefined;
+  if (found === undefined) return 'other-place';
+  return place === undefined || place === found ? 'good' : 'other-place';
 }
 
 const say = word => VERDICTS.forEach(id => { element(id).hidden = id !== word; });

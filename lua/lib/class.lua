@@ -133,7 +133,7 @@ function class.classify(keyed)
   if one.skip == 0 and one.rank == 0 then
     return class.ORDINARY
   end
-  if express.len() >= express.MAX then
+  if express.len() >= (line.prequeue_opens_ms > 0 and express.DRAWN_MAX or express.MAX) then
     return class.CROWDED
   end
   local n = line.issued + 1

@@ -2,15 +2,19 @@
 --
 -- Owns the fields draws_serial, draw_version, prequeue_opens_ms (0: none runs), prequeue_after, commitment (opens_ms, kid
 -- and hash between spaces) and draws: a line for each draw, oldest first, of version, opens_ms, after, upto, kid, seed, hash
--- (or -) and whoever keeps their number (between commas, or -). draws is read when it is needed and not before.
--- Never computes a place: nodes do.
+-- (or -), whoever was not drawn (between commas, or -) and whoever has a place of their own (number:place, likewise). draws is read
+-- when it is needed and not before. Never computes an ordinary visitor's place: nodes do.
 
 -- Draws that are remembered.
 local DRAWS_KEPT = 16
 -- Fewer have nothing to draw.
 local FEWEST = 2
--- 2^31 - 1: products with what is below 2^20 are exact.
-local PRIME = 2147483647
+-- Two generators: what each is multiplied with, and the rest of what it then is.
+local ONE, ONE_TIMES, TWO, TWO_TIMES = 2147483563, 40014, 2147483399, 40692
+-- In one number, in order: behind how many somebody is (below 2^34), 15 - rank (16 of them), the how manyth they came in.
+local NTH, RANKS = 32768, 16
+-- Neighbours of which it is cheaper to write a range than each.
+local MANY = 32
 
 -- The lines of draws: each a list of its words.
 local made
@@ -109,14 +113,31 @@ function draw.is_closed()
   return config.mode == 'closed' or draw.phase() == 'closed'
 end
 
+-- By draw, whoever of its range was not drawn.
+local apart = {}
+
+local function is_apart(words, n)
+  local found = apart[words]
+  if not found then
+    found = {}
+    for _, list in ipairs({ words[8], words[9] }) do
+      for digits in list:gmatch('(%d+):?%d*') do
+        found[digits] = true
+      end
+    end
+    apart[words] = found
+  end
+  return found[number.text(n)]
+end
+
 -- Whether a number, which stands nowhere, stands for another one since a draw.
 function draw.contains(n)
   if line.draw_version == 0 then
     return false
   end
   for _, words in ipairs(load()) do
-    if tonumber(words[3]) < n and n <= tonumber(words[4]) then
-      return not (',' .. words[8] .. ','):find(',' .. number.text(n) .. ',', 1, true)
+    if tonumber(words[3]) < n and n <= tonumber(words[4]) and not is_apart(words, n) then
+      return true
     end
   end
   return false
@@ -129,55 +150,180 @@ local function set_prequeue(opens_ms, after)
   end
 end
 
--- A part of the seed, in bytes from 0, as a number.
-local function part(seed, from, count)
-  return tonumber(seed:sub(2 * from + 1, 2 * (from + count)), 16)
+-- Four bytes of the seed, as a number.
+local function part(seed, from)
+  return tonumber(seed:sub(2 * from + 1, 2 * from + 8), 16)
 end
 
--- Those of the range who have a place of their own get another: as if they had come as the nth, whichever the seed says,
--- and had skipped the same part of those before them. Who they, and those who were called, are: in order.
-local function redraw_head(after, upto, seed)
-  local kept, moved, released = {}, {}, line.released
-  local first, factor, last = part(seed, 0, 3), part(seed, 3, 2) + 1, part(seed, 5, 4)
-  for _, set in ipairs({ line.express, line.strayed, line.classes, line.classes_away, line.called }) do
-    for _, n in ipairs(set.size > 0 and scores.first(set, set.size) or {}) do
+-- Thousandths of what was before a number that somebody at a place skips.
+local function skipped(n, place)
+  local before = n - line.released
+  return number.div(1000 * min(max(n - max(place, line.released), 0), before), before)
+end
+
+-- What somebody of a class skips: as the class with their rank that would have put them nearest to where they stand, of two as near the one
+-- that skips more. If there is none, what they did skip.
+local function skip_of(n, place, theirs)
+  local nearest, skip
+  for _, one in ipairs(theirs) do
+    local far = math.abs(n - number.div(one.skip * (n - line.released), 1000) - place)
+    if not nearest or far < nearest or far == nearest and one.skip > skip then
+      nearest, skip = far, one.skip
+    end
+  end
+  return skip or skipped(n, place)
+end
+
+-- Whoever of the range has a place of their own, in order; by number, what they skip, their rank, and where they are found.
+local function find_head(after, upto)
+  local numbers, skip, rank, set_of, of_rank = {}, {}, {}, {}, {}
+  for r = 0, 9 do
+    of_rank[r] = {}
+  end
+  for _, one in ipairs(config.classes or {}) do
+    if one.skip > 0 or one.rank > 0 then
+      table.insert(of_rank[one.rank], one)
+    end
+  end
+  for _, set in ipairs({ line.express, line.strayed }) do
+    for _, n in ipairs(scores.first(set, set.size)) do
       if after < n and n <= upto then
-        kept[#kept + 1] = n
-        if set ~= line.called then
-          moved[#moved + 1] = { set, n }
-        end
+        numbers[#numbers + 1], rank[n], set_of[n] = n, 9, set
+        skip[n] = skipped(n, set.known[n])
       end
     end
   end
-  for _, one in ipairs(moved) do
-    local set, n = one[1], one[2]
-    local mixed = (n % PRIME + first) % PRIME * factor % PRIME + last
-    local nth = mixed % (upto - after) + 1
-    local score = scores.get(set, n)
-    local classed = set == line.classes or set == line.classes_away
-    local place = classed and class.place(score) or score
-    local now = upto + number.div(nth * max(place - released, 0), n - released)
-    scores.insert(set, n, classed and score + (now - place) * 16 or now)
+  for _, set in ipairs({ line.classes, line.classes_away }) do
+    local known = set.known
+    for _, n in ipairs(scores.first(set, set.size)) do
+      if after < n and n <= upto then
+        local score = known[n]
+        local r = class.rank(score)
+        local theirs = of_rank[r]
+        numbers[#numbers + 1], rank[n], set_of[n] = n, r, set
+        skip[n] = #theirs == 1 and theirs[1].skip or skip_of(n, class.place(score), theirs)
+      end
+    end
   end
-  if #kept > 0 then
-    line.head_changed = 1
+  table.sort(numbers)
+  return numbers, skip, rank, set_of
+end
+
+-- The places of those at the head, by number; and all of them, in order. So many others are drawn, and all get places above `upto`.
+local function deal(numbers, skip, rank, others, upto, seed)
+  local one, two = part(seed, 0) % (ONE - 1) + 1, part(seed, 4) % (TWO - 1) + 1
+  local function below(count)
+    one, two = one * ONE_TIMES % ONE, two * TWO_TIMES % TWO
+    return (one - two - 1) % (ONE - 1) % count
+  end
+  local count = #numbers
+  local shuffled = {}
+  for i = 1, count do
+    shuffled[i] = numbers[i]
+  end
+  for i = count, 2, -1 do
+    local other = below(i) + 1
+    shuffled[i], shuffled[other] = shuffled[other], shuffled[i]
+  end
+  local all = max(others, count)
+  local first, order, sorted, last = count > 0 and below(all) or 0, {}, true, 0
+  for nth = 0, count - 1 do
+    local n = shuffled[nth + 1]
+    local came = floor((nth * all + first) / count)
+    local behind = came - floor(skip[n] * came / 1000)
+    local one_number = (behind * RANKS + 15 - rank[n]) * NTH + nth
+    sorted, last = sorted and last <= one_number, one_number
+    order[nth + 1] = one_number
+  end
+  if not sorted then
+    table.sort(order)
+  end
+  local place_of, places = {}, {}
+  for i, one_number in ipairs(order) do
+    local place = upto + i + min(floor(one_number / (RANKS * NTH)), others)
+    place_of[shuffled[one_number % NTH + 1]], places[i] = place, place
+  end
+  return place_of, places
+end
+
+-- Puts those at the head where they stand since.
+local function put_head(numbers, set_of, place_of)
+  for _, n in ipairs(numbers) do
+    local set, now = set_of[n], place_of[n]
+    if set == line.classes or set == line.classes_away then
+      local score = set.known[n]
+      now = score + (now - class.place(score)) * RANKS
+    end
+    scores.insert(set, n, now)
+  end
+end
+
+-- These places, in order, are nobody's in the ordinary line.
+local function close(places)
+  local single, from = {}, 1
+  for i = 1, #places do
+    if places[i + 1] ~= places[i] + 1 then
+      if i - from >= MANY then
+        bits.set_range(line.used, places[from], places[i])
+      else
+        for k = from, i do
+          single[#single + 1] = places[k]
+        end
+      end
+      from = i + 1
+    end
+  end
+  bits.set_all(line.used, single)
+  bits.subtract(line.live, line.used, line['tmp:0'])
+end
+
+-- Whoever of the range was called or is inside, in order. Who is in no set and has not joined the ordinary line is used, and so is whoever
+-- is in one: if no more are used than were found, nobody is inside.
+local function find_kept(after, upto, heads)
+  local kept = {}
+  local function look_through(set)
+    for _, n in ipairs(scores.first(set, set.size)) do
+      if after < n and n <= upto then
+        kept[#kept + 1] = n
+      end
+    end
+  end
+  look_through(line.called)
+  if bits.count(line.used, after + 1, upto) > heads + #kept then
+    look_through(line.inside)
   end
   table.sort(kept)
   return kept
+end
+
+local function listed(numbers, text)
+  local texts = {}
+  for i, n in ipairs(numbers) do
+    texts[i] = text(n)
+  end
+  return #texts > 0 and table.concat(texts, ',') or '-'
 end
 
 -- Everybody above `after` is drawn.
 local function hold(after, lot)
   local upto, seen = line.issued, state.seen()
   local all_over = after == line.released and line.lapsed == line.released
-  local kept = redraw_head(after, upto, lot.seed)
+  local head, skip, rank, set_of = find_head(after, upto)
+  local kept = find_kept(after, upto, #head)
+  local others = upto - after - #kept - #head
+  local place_of, places = deal(head, skip, rank, others, upto, lot.seed)
   local here = bits.count(line.live, after + 1, upto)
   bits.clear_range(line.live, after + 1, upto)
   bits.set_range(line.used, after + 1, upto)
-  line.issued = upto + (upto - after)
+  line.issued = upto + others + #head
   bits.set_range(line.live, upto + 1, line.issued)
   bits.set_range(seen, upto + 1, line.issued)
-  line.waiting = line.waiting - here + (upto - after)
+  if #head > 0 then
+    put_head(head, set_of, place_of)
+    close(places)
+    line.head_changed = 1
+  end
+  line.waiting = line.waiting - here + others
   line.bits_version = line.bits_version + 1
   -- Nothing at or below `upto` is anybody's any more, or more than a line holds: it must not cost a bitmap.
   heal.pass_over(all_over and upto or max(line.issued - sweep.PLACES_MAX, 0))
@@ -186,12 +332,11 @@ local function hold(after, lot)
   line.draw_version = line.draw_version + 1
   local promised_ms, _, promised = draw.commitment()
   local text = number.text
-  for i, n in ipairs(kept) do
-    kept[i] = text(n)
-  end
   made[#made + 1] = {
     text(line.draw_version), text(lot.opens_ms), text(after), text(upto), lot.kid, lot.seed,
-    promised_ms == lot.opens_ms and promised or '-', #kept > 0 and table.concat(kept, ',') or '-',
+    promised_ms == lot.opens_ms and promised or '-', listed(kept, text), listed(head, function(n)
+      return string.format('%d:%d', n, place_of[n])
+    end),
   }
   while #made > DRAWS_KEPT do
     table.remove(made, 1)
@@ -259,6 +404,33 @@ function draw.told()
   return table.concat(head, ' ') .. (draws ~= '' and '\n' .. draws or '')
 end
 
+-- Those of a draw that came back who are at the head stand where they were put.
+local function reopen(list)
+  local numbers, places, place_of, here, set_of = {}, {}, {}, {}, {}
+  for n, place in list:gmatch('(%d+):(%d+)') do
+    n, place = tonumber(n), tonumber(place)
+    if place <= line.issued then
+      numbers[#numbers + 1], place_of[n] = n, place
+      if line.base <= place then
+        places[#places + 1] = place
+      end
+    end
+  end
+  if #places > 0 then
+    bits.set_all(line.used, places)
+    bits.subtract(line.live, line.used, line['tmp:0'])
+  end
+  for _, n in ipairs(express.look(numbers)) do
+    for _, set in ipairs({ line.express, line.strayed, line.classes, line.classes_away }) do
+      if scores.get(set, n) then
+        here[#here + 1], set_of[n] = n, set
+        line.head_changed = 1
+      end
+    end
+  end
+  put_head(here, set_of, place_of)
+end
+
 -- The later of two copies counts: brought by a node to a line that lost its memory. Whoever counts anew comes after.
 function draw.merge(text)
   local head, rest = text:match('^([^\n]*)\n?(.*)$')
@@ -277,5 +449,6 @@ function draw.merge(text)
       bits.set_range(line.used, low, high)
       bits.clear_range(line.live, low, high)
     end
+    reopen(words[9])
   end
 end

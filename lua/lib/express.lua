@@ -6,6 +6,8 @@
 
 -- 10,000 of them are a megabyte, and ten milliseconds to tell a node of.
 express.MAX = 10000
+-- So many at most where they will be drawn.
+express.DRAWN_MAX = 2500
 -- Lists of this kind go to the nodes no more often than this.
 local PUBLISH_MS = 1000
 

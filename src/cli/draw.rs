@@ -9,7 +9,7 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use super::{Done, Failure};
-use crate::line::{Permutation, Seed};
+use crate::line::{self, ALGORITHM, Drawn, Draws, Seed};
 
 /// Check a draw: that its seed is the promised one, and whose place is which
 #[derive(Args)]
@@ -26,7 +26,7 @@ enum Verb {
 /// Check a draw; exit code 0 if its seed is the promised one, else 1
 #[derive(Args)]
 #[command(
-    after_help = "All of it is in GET /.anteroom/v1/draw: save that and pass it as --json, or copy the values.\nA place is where a number was drawn to, 1 is first."
+    after_help = "All of it is in GET /.anteroom/v1/draw: save that and pass it as --json, or copy the values (where nobody had a class).\nA place is where a number was drawn to, 1 is first."
 )]
 pub(super) struct Verify {
     /// What was promised before the opening: the seed's SHA-256, in hex
@@ -41,7 +41,7 @@ pub(super) struct Verify {
     /// The last number drawn
     #[arg(long, value_name = "NUMBER", conflicts_with = "json")]
     upto: Option<u64>,
-    /// File with the answer of GET draw: its last draw is checked
+    /// File with the answer of GET draw: the draw in which --number was is checked, without one the last
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
     /// The number on a ticket, to see its place
@@ -59,9 +59,15 @@ impl Draw {
 /// What is checked.
 struct Published {
     commitment: Option<String>,
-    seed: String,
-    after: u64,
-    upto: u64,
+    /// Nothing in it but what places follow from.
+    draw: line::Draw,
+}
+
+/// A draw by its seed and its range.
+fn draw(seed: &str, after: u64, upto: u64) -> Result<line::Draw, Failure> {
+    let (seed, kid, opens_ms) = (bytes("the seed", seed)?, String::new(), 0);
+    let (kept, head) = (Vec::new(), Vec::new());
+    Ok(line::Draw { version: 1, opens_ms, after, upto, seed, kid, hash: None, kept, head })
 }
 
 fn usage(text: impl Into<String>) -> Failure {
@@ -88,36 +94,52 @@ impl Verify {
                     "--{name} is missing: give --commitment, --seed, --after and --upto, or --json FILE"
                 ))
             };
-            return Ok(Published {
-                commitment: Some(self.commitment.clone().ok_or_else(|| missing("commitment"))?),
-                seed: self.seed.clone().ok_or_else(|| missing("seed"))?,
-                after: self.after.ok_or_else(|| missing("after"))?,
-                upto: self.upto.ok_or_else(|| missing("upto"))?,
-            });
+            let seed = self.seed.as_ref().ok_or_else(|| missing("seed"))?;
+            let after = self.after.ok_or_else(|| missing("after"))?;
+            let draw = draw(seed, after, self.upto.ok_or_else(|| missing("upto"))?)?;
+            let commitment = self.commitment.clone().ok_or_else(|| missing("commitment"))?;
+            return Ok(Published { commitment: Some(commitment), draw });
         };
         let file = |problem| Failure::File { path: path.clone(), problem };
         let text = std::fs::read_to_string(path).map_err(file)?;
         let odd = |what: &str| usage(format!("{}: {what}", path.display()));
         let answer: Value =
             serde_json::from_str(&text).map_err(|_| odd("is not the answer of GET draw"))?;
-        let draw = answer["draws"].as_array().and_then(|draws| draws.last());
-        let draw = draw.ok_or_else(|| odd("tells of no draw that was made"))?;
-        let number = |key: &str| draw[key].as_u64().ok_or_else(|| odd("a draw lacks its range"));
-        Ok(Published {
-            commitment: draw["commitment"].as_str().map(str::to_owned),
-            seed: draw["seed"].as_str().ok_or_else(|| odd("a draw lacks its seed"))?.to_owned(),
-            after: number("after")?,
-            upto: number("upto")?,
-        })
+        if answer["algorithm"] != ALGORITHM {
+            return Err(odd(&format!("was not drawn by {ALGORITHM}")));
+        }
+        let draws = answer["draws"].as_array().map_or(&[][..], Vec::as_slice);
+        let number = |found: &Value, key: &str| {
+            found[key].as_u64().ok_or_else(|| odd("a draw lacks its range"))
+        };
+        let mut theirs = draws.last().ok_or_else(|| odd("tells of no draw that was made"))?;
+        for found in draws {
+            let range = number(found, "after")? + 1..=number(found, "upto")?;
+            if self.number.is_some_and(|number| range.contains(&number)) {
+                theirs = found;
+            }
+        }
+        let seed = theirs["seed"].as_str().ok_or_else(|| odd("a draw lacks its seed"))?;
+        let mut draw = draw(seed, number(theirs, "after")?, number(theirs, "upto")?)?;
+        let lacks = |_| odd("a draw lacks who was not drawn");
+        draw.kept = serde_json::from_value(theirs["kept"].clone()).map_err(lacks)?;
+        let pairs: Vec<(u64, u64)> =
+            serde_json::from_value(theirs["head"].clone()).map_err(lacks)?;
+        let place = |(number, place): &(u64, u64)| (*number, draw.upto.saturating_add(*place));
+        draw.head = pairs.iter().map(place).collect();
+        Ok(Published { commitment: theirs["commitment"].as_str().map(str::to_owned), draw })
     }
 
     fn run(&self) -> Done {
-        let Published { commitment, seed, after, upto } = self.published()?;
-        let seed = bytes("the seed", &seed)?;
-        let count = upto.checked_sub(after).filter(|count| *count > 0);
-        let count = count.ok_or_else(|| usage("--upto is not above --after: nobody was drawn"))?;
+        let Published { commitment, draw } = self.published()?;
+        if draw.upto <= draw.after {
+            return Err(usage("--upto is not above --after: nobody was drawn"));
+        }
+        if !draw.is_sound() {
+            return Err(usage("somebody has two places in this draw, or two have one"));
+        }
         let mut text = String::new();
-        let hash: Seed = Sha256::digest(seed).into();
+        let hash: Seed = Sha256::digest(draw.seed).into();
         let kept = match &commitment {
             Some(promise) => bytes("the commitment", promise)? == hash,
             None => false,
@@ -127,14 +149,24 @@ impl Verify {
             (Some(_), false) => writeln!(text, "not good: this is not the seed that was promised"),
             (None, false) => writeln!(text, "not good: nothing was promised before this draw"),
         };
-        let _ = writeln!(text, "drawn: {count}, numbers {} to {upto}", after + 1);
+        let (first, upto, count) = (draw.after + 1, draw.upto, draw.count());
+        let _ = writeln!(text, "drawn: {count}, numbers {first} to {upto}");
         if let Some(number) = self.number {
-            if number <= after || number > upto {
-                let said = format!("--number {number} was not drawn: {} to {upto} were", after + 1);
+            if !draw.is_of(number) {
+                let said = format!("--number {number} was not drawn: {first} to {upto} were");
                 return Err(usage(said));
             }
-            let place = Permutation::new(seed, count).place(number - after - 1) + 1;
-            let _ = writeln!(text, "number {number}: place {place} of {count}");
+            let own = draw.place_of(number).is_some();
+            let drawn = Drawn::new(Draws { made: vec![draw], ..Draws::default() });
+            let _ = match drawn.place(number) {
+                Some((_, place)) if own => {
+                    writeln!(text, "number {number}: place {place} of {count}, one of its own")
+                }
+                Some((_, place)) => writeln!(text, "number {number}: place {place} of {count}"),
+                None => {
+                    writeln!(text, "number {number}: not drawn, its turn had come before")
+                }
+            };
         }
         Ok((text, if kept { ExitCode::SUCCESS } else { ExitCode::FAILURE }))
     }

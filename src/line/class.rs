@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use super::aging::Aging;
 use super::batch::{Classed, Invite, Key, Keyed, NotClassed, Number};
-use super::express::HEAD_MAX;
+use super::express::{DRAWN_MAX, HEAD_MAX};
 use super::packed::Packed;
 use super::settings::{Class, ClassOrder};
 use super::state::Line;
@@ -28,7 +28,7 @@ use super::state::Line;
 /// The highest rank.
 pub(super) const RANK_MAX: u64 = 9;
 /// Ranks in a score: one more than there are, and the next power of two.
-pub(super) const RANKS: u64 = 16;
+const RANKS: u64 = 16;
 /// Above every place with its rank.
 const STRICT: u64 = 1 << 44;
 /// An invite is good for no longer than this, a day more than anybody can make one for; and for so long at least what became of
@@ -61,6 +61,11 @@ pub(super) fn place(score: u64) -> Number {
 
 pub(super) fn rank(score: u64) -> u64 {
     RANK_MAX.saturating_sub(score % RANKS)
+}
+
+/// The same rank at another place.
+pub(super) fn at(score: u64, now: Number) -> u64 {
+    score - place(score) * RANKS + now * RANKS
 }
 
 /// The last standpoint below a place.
@@ -140,7 +145,8 @@ impl Line {
         if class.is_ordinary() {
             return Some(Classed::Ordinary);
         }
-        if self.head.len() >= HEAD_MAX {
+        let most = if self.draws.prequeue.is_some() { DRAWN_MAX } else { HEAD_MAX };
+        if self.head.len() >= most {
             return refused(NotClassed::Crowded);
         }
         let place = class.place(self.issued + 1, self.released);
@@ -226,6 +232,7 @@ mod tests {
                     assert_eq!((place(score), rank(score)), (at, with), "{order:?}");
                     assert_eq!(unscored(score), standpoint(at, with));
                     assert!(score < 1 << 53);
+                    assert_eq!(unscored(super::at(score, 7)), standpoint(7, with));
                 }
                 scores.push((at, with));
             }

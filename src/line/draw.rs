@@ -1,8 +1,9 @@
 //! The draw: at a scheduled opening everybody who came before it gets a place by lot.
 //!
-//! Owns which numbers were drawn when, and what was promised beforehand. Never computes a place: at the opening those drawn,
-//! `after < number <= upto`, all get new numbers, and which of the new ones stands for which of the old is a permutation that
-//! nodes compute from the seed ([`super::shuffle`]). So a draw among millions costs a few ranges of bits, and no storage.
+//! Owns which numbers were drawn when, and what was promised beforehand. Never computes an ordinary visitor's place: at the opening
+//! those drawn, `after < number <= upto`, all get new numbers, and which of the new ones stands for which of the old is a permutation
+//! that nodes compute from the seed ([`super::shuffle`]). So a draw among millions costs a few ranges of bits, and no storage. Those at
+//! the head of the line keep their numbers; where among the new ones they stand is written down one by one ([`super::redraw`]).
 //!
 //! ```text
 //!         after          upto                    issued
@@ -10,10 +11,13 @@
 //!   after   │ used, dead        │ drawn, by lot    │ who comes now
 //! ```
 
+use std::ops::RangeInclusive;
+
 use serde::{Deserialize, Serialize};
 
 use super::batch::Number;
-use super::class::{self, RANKS};
+use super::class;
+use super::redraw::{self, Apart};
 use super::schedule::Phase;
 use super::settings::Mode;
 use super::state::Line;
@@ -23,8 +27,6 @@ use super::sweep::PLACES_MAX;
 const DRAWS_KEPT: usize = 16;
 /// Fewer have nothing to draw.
 const FEWEST: u64 = 2;
-/// 2^31 - 1: products with what is below 2^20 are exact where Lua keeps the line.
-const PRIME: u64 = 2_147_483_647;
 
 /// What a draw is made from.
 pub type Seed = [u8; 32];
@@ -79,20 +81,54 @@ pub struct Draw {
     pub kid: String,
     /// What was promised before; `None`: nothing was.
     pub hash: Option<Seed>,
-    /// Those of the range who keep their number, in order: they stood at the head of the line, where each has a place of
-    /// their own.
+    /// Those of the range who were not drawn, in order: their turn had come, or they were inside.
     pub kept: Vec<Number>,
+    /// Those of the range who stood at the head of the line, in order, each with the place that they have since: no other has it.
+    #[serde(default)]
+    pub head: Vec<(Number, Number)>,
 }
 
 impl Draw {
-    /// How many places there are.
+    /// How many places there are, above `upto`.
     pub fn count(&self) -> u64 {
-        self.upto - self.after
+        (self.upto - self.after).saturating_sub(self.kept.len() as u64)
     }
 
-    /// Whether a number was drawn.
+    /// Whether it can be: everybody is of the range once, and has a place of their own.
+    pub fn is_sound(&self) -> bool {
+        let rises = |numbers: &[Number], low: Number, high: Number| {
+            numbers.windows(2).all(|pair| pair[0] < pair[1])
+                && numbers.iter().all(|number| (low + 1..=high).contains(number))
+        };
+        let mut apart: Vec<Number> = self.head.iter().map(|(number, _)| *number).collect();
+        let in_order = rises(&apart, self.after, self.upto);
+        apart.extend(&self.kept);
+        apart.sort_unstable();
+        let mut places: Vec<Number> = self.head.iter().map(|(_, place)| *place).collect();
+        places.sort_unstable();
+        in_order
+            && self.kept.is_sorted()
+            && self.after < self.upto
+            && rises(&apart, self.after, self.upto)
+            && rises(&places, self.upto, self.upto + self.count())
+    }
+
+    /// Whether a number was drawn to another one.
     pub fn contains(&self, number: Number) -> bool {
-        self.after < number && number <= self.upto && self.kept.binary_search(&number).is_err()
+        self.is_of(number)
+            && self.kept.binary_search(&number).is_err()
+            && self.place_of(number).is_none()
+    }
+
+    /// Whether a number is of the range.
+    pub fn is_of(&self, number: Number) -> bool {
+        self.after < number && number <= self.upto
+    }
+
+    /// The place of somebody who stood at the head of the line.
+    pub fn place_of(&self, number: Number) -> Option<Number> {
+        let found = self.head.binary_search_by_key(&number, |(number, _)| *number).ok()?;
+        Some(self.head[found].1)
     }
 }
 
@@ -123,19 +159,6 @@ impl Draws {
         let serial = self.serial + u64::from(self.prequeue.is_some() || !self.made.is_empty());
         Draws { serial, prequeue, made, ..self }
     }
-}
-
-/// Where somebody of a class, who has a place of their own, is put into a line that was drawn: as if they had come as
-/// the `nth`, whichever the seed says, and had skipped the same part of those before them. So it is no use to them
-/// to have come early, either.
-fn redrawn(draw: &Draw, number: Number, place: Number, released: Number) -> Number {
-    let bytes = |from: usize, count: usize| {
-        draw.seed[from..from + count].iter().fold(0, |all, byte| all << 8 | u64::from(*byte))
-    };
-    let (first, factor, last) = (bytes(0, 3), bytes(3, 2) + 1, bytes(5, 4));
-    let mixed = (number % PRIME + first) % PRIME * factor % PRIME + last;
-    let nth = mixed % draw.count() + 1;
-    draw.upto + nth * place.saturating_sub(released) / (number - released)
 }
 
 impl Line {
@@ -202,17 +225,19 @@ impl Line {
     fn draw(&mut self, after: Number, lot: &Lot, seed: Seed) {
         let upto = self.issued;
         let drawn = after + 1..=upto;
-        let mut kept: Vec<Number> =
-            self.head.numbers().filter(|number| drawn.contains(number)).collect();
+        let called = self.head.called.numbers().filter(|number| drawn.contains(number));
+        let mut kept: Vec<Number> = called.chain(self.sessions.inside_of(drawn.clone())).collect();
         kept.sort_unstable();
+        let apart = self.apart(&drawn);
+        let others = upto - after - (kept.len() + apart.len()) as u64;
+        let head = redraw::places(apart, others, upto, &seed);
         let promised = self.draws.commitment.as_ref();
         let promised = promised.filter(|promised| promised.opens_ms == lot.opens_ms);
         let hash = promised.map(|promised| promised.hash);
         self.draws.version += 1;
         let (version, opens_ms, kid) = (self.draws.version, lot.opens_ms, lot.kid.clone());
-        let draw = Draw { version, opens_ms, after, upto, seed, kid, hash, kept };
+        let draw = Draw { version, opens_ms, after, upto, seed, kid, hash, kept, head };
         let all_over = after == self.released && self.lapsed == self.released;
-        self.redraw_head(&draw);
 
         let here = self.live.count(drawn.clone());
         self.live.clear_range(drawn.clone());
@@ -221,7 +246,12 @@ impl Line {
         let places = upto + 1..=self.issued;
         self.live.set_range(places.clone());
         self.seen[self.ring].set_range(places);
-        self.waiting = self.waiting - here + draw.count();
+        for (number, place) in &draw.head {
+            self.head.put(*number, *place);
+            self.live.clear(*place);
+            self.used.set(*place);
+        }
+        self.waiting = self.waiting - here + others;
         self.bits_version += 1;
         // Nothing at or below `upto` is anybody's any more, or more than a line holds: it must not cost a bitmap.
         let over = if all_over { upto } else { self.issued.saturating_sub(PLACES_MAX) };
@@ -233,27 +263,20 @@ impl Line {
         self.set_prequeue(None);
     }
 
-    /// Those of the range who have a place of their own get another.
-    fn redraw_head(&mut self, draw: &Draw) {
-        let released = self.released;
-        let drawn = |number: &Number| (draw.after + 1..=draw.upto).contains(number);
-        for list in [&mut self.head.express, &mut self.head.strayed] {
-            let numbers: Vec<Number> = list.numbers().filter(drawn).collect();
-            for number in numbers {
-                let place = list.get(number).unwrap_or(released);
-                list.insert(number, redrawn(draw, number, place, released));
-            }
-        }
-        for list in [&mut self.head.classes, &mut self.head.classes_away] {
-            let numbers: Vec<Number> = list.numbers().filter(drawn).collect();
-            for number in numbers {
-                let score = list.get(number).unwrap_or(0);
-                let place = class::place(score);
-                let now = redrawn(draw, number, place, released);
-                list.insert(number, score - place * RANKS + now * RANKS);
-            }
-        }
-        self.head.changed |= draw.kept.iter().any(|number| self.head.contains(*number));
+    /// Those of the range who have a place of their own, in order.
+    fn apart(&self, drawn: &RangeInclusive<Number>) -> Vec<Apart> {
+        let (released, classes) = (self.released, &self.settings().classes);
+        let theirs = |(_, number): &(u64, Number)| drawn.contains(number);
+        let late = self.head.express.iter().chain(self.head.strayed.iter()).filter(theirs);
+        let late = late.map(|(place, number)| Apart::late(number, place, released));
+        let classed = self.head.classes.iter().chain(self.head.classes_away.iter()).filter(theirs);
+        let classed = classed.map(|(score, number)| {
+            let stands = (class::place(score), class::rank(score));
+            Apart::classed(number, stands, released, classes)
+        });
+        let mut apart: Vec<Apart> = late.chain(classed).collect();
+        apart.sort_unstable_by_key(|one| one.number);
+        apart
     }
 
     /// The later of two copies counts: brought by a node to a line that lost its memory. Whoever counts anew comes after.
@@ -266,6 +289,13 @@ impl Line {
             let drawn = self.base.max(draw.after + 1)..=self.issued.min(draw.upto);
             self.used.set_range(drawn.clone());
             self.live.clear_range(drawn);
+            for (number, place) in draw.head.iter().filter(|(_, place)| *place <= self.issued) {
+                self.used.set(*place);
+                self.live.clear(*place);
+                if self.head.waits(*number) || self.head.is_away(*number) {
+                    self.head.put(*number, *place);
+                }
+            }
         }
     }
 }

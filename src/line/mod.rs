@@ -45,7 +45,8 @@
 //! place = number − skip · (number − `released`), the product rounded down. Numbers and the frontier only rise, so within a
 //! class it is first come, first served. Place and rank stay what they were when somebody joined, whatever is set later. A class that skips
 //! nothing and has no rank is a name: its visitors stand in the ordinary line. Where the head holds 10,000, a class join is an
-//! ordinary one, and counted (`class_overflow`).
+//! ordinary one, and counted (`class_overflow`). While a pre-queue runs at whose end there is a draw it holds 2,500: each of them gets a place
+//! at the draw, and the exchange that draws must not last.
 //!
 //! The order of turns: late returners, by place and number: their turn had come before. Then class visitors and the
 //! ordinary line; among class visitors by place, at an equal place the higher rank first, then by number. A class visitor goes
@@ -195,14 +196,26 @@
 //! `issued` (`upto`). If they are two or more, the draw is made in the first exchange that brings its seed; until then it is
 //! still before the opening. An opening is drawn once.
 //!
-//! *The draw*: everybody's place is a new number. Of the range live is cleared and used set; as many numbers above `upto` are given,
-//! live and seen: everybody is presumed here, and the sweeps correct it. Which of the new numbers is whose is a permutation that nodes
+//! *The draw*: everybody's place is a new number. Of the range live is cleared and used set; as many numbers above `upto` are given (but for
+//! [`Draw::kept`], below), live and seen: everybody is presumed here, and the sweeps correct it. Which of the new numbers is whose is a permutation that nodes
 //! compute ([`Permutation`], [`Drawn`]); the line keeps the seed and never does. If nobody waits or is admitted from before (`after`,
 //! `released` and `lapsed` are one), `released` and `lapsed` move to `upto`; else to where a line reaches back from `issued`, if they
-//! are below. Whoever of the range is at the head of the line keeps their number ([`Draw::kept`]) and gets another place: the
-//! `nth` from `upto`, times the part of the line that was before them when they came (place − released over number − released),
-//! where nth is 1 + (((number + s) mod m) · f mod m + t) mod count, m = 2^31 − 1, and s, f − 1 and t are the seed's first 3,
-//! next 2 and next 4 bytes. So it is no use to them to have come early, either.
+//! are below. Whoever of the range was called or is inside keeps number and turn ([`Draw::kept`]), and no number is given for them.
+//!
+//! *The head at a draw*: whoever of the range is in express, strayed, classes or classes_away keeps their number, and one of the new
+//! numbers is their place ([`Draw::head`]): used and never live, so that nobody shares it. The permutation is of the others: it says to which of
+//! the new numbers that are left each is drawn, both counted without what is left out. So it is no use to those at the head to have come early, either:
+//!
+//! ```text
+//!   a = 1 + the seed's first four bytes mod 2147483562; b = 1 + its next four mod 2147483398
+//!   x: a = 40014 · a mod 2147483563; b = 40692 · b mod 2147483399; (a − b − 1) mod 2147483562
+//!   of the K at the head, by number: for i = K − 1 … 1: swap the i-th, from 0, and the (x mod (i + 1))-th
+//!   of m others, M = max(m, K), s = x mod M: the j-th came in = ⌊(j · M + s) / K⌋-th; t = in − ⌊skip · in / 1000⌋
+//!   in the order of (t, higher rank, j) the i-th has place upto + 1 + i + min(t, m)
+//! ```
+//! Their skip, in thousandths, is that of the class with their rank that would have put them nearest to where they stand, of two as near the one that skips
+//! more. Of a late returner, and where no class has the rank, it is the part of what is between `released` and their number that they did skip, rounded
+//! down; and a late returner's rank is the highest.
 //!
 //! A batch says which draw it knows of. If it is not the last, its numbers are stale, though of this epoch, and come again. A join
 //! whose key has a number that was drawn is that number, Waiting as far as the line can tell; if the node knows better it says
@@ -217,7 +230,7 @@
 //!
 //! *Settling* lasts 2 s: nothing is given, released or ended; each node's report is merged: `used`
 //! and `live` are united (used wins), and so are express, classes, called and ended; of what operators have set, and of what was drawn, the latest copy counts;
-//! numbers that were drawn are used. Then everybody above
+//! numbers that were drawn are used, and so are the places of those at the head, who stand there. Then everybody above
 //! `released` who is not used is presumed here, all are counted as just seen, claim windows start anew,
 //! numbering goes on above the gap and the bucket starts empty; only a room of which nobody knows even an epoch
 //! opens as new. `missing` is the most seats a node counted as taken beyond what the line counts inside and
@@ -244,6 +257,7 @@ mod join;
 mod letters;
 mod orders;
 mod packed;
+mod redraw;
 mod release;
 mod roster;
 mod schedule;
@@ -276,7 +290,7 @@ pub use roster::{NAME_MAX, is_name};
 pub use schedule::{Event, MAX_EVENTS, Opening, Phase};
 pub use settings::*;
 pub use shadow::Shadowed;
-pub use shuffle::Permutation;
+pub use shuffle::{ALGORITHM, Permutation};
 pub use state::Line;
 pub use sweep::PLACES_MAX;
 pub use view::{BitsUpdate, Drawn, ExpressUpdate, InForce, Named, RosterUpdate, Update, View};

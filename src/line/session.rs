@@ -4,7 +4,7 @@
 //! when both are over, so a clock that runs back never lets two passes share one seat.
 
 use std::collections::BTreeMap;
-use std::ops::Bound;
+use std::ops::{Bound, RangeInclusive};
 
 use serde::{Deserialize, Serialize};
 
@@ -97,6 +97,14 @@ impl Sessions {
 
     pub(super) fn numbers(&self) -> impl Iterator<Item = Number> + '_ {
         self.seats.keys().chain(self.ended.keys()).copied()
+    }
+
+    /// Those of a range of numbers who are inside, in order.
+    pub(super) fn inside_of(
+        &self,
+        range: RangeInclusive<Number>,
+    ) -> impl Iterator<Item = Number> + '_ {
+        self.seats.range(range).map(|(number, _)| *number)
     }
 
     /// Who is inside, in the order in which their seats will be free.

@@ -3,7 +3,8 @@
 //! Owns the arithmetic. A line never computes it; nodes do, one number at a time, and so do `anteroom draw verify` and the page
 //! on which visitors check their place. Nothing is stored, whoever many were drawn.
 //!
-//! `index` is who, from 0 in the order of arrival; the permutation says which place, from 0. It is a Feistel network
+//! `index` is who, from 0 in the order of arrival; the permutation says which place, from 0. Both leave out whoever was not drawn, and
+//! whoever has a place of their own, with that place: [`super::Drawn`]. It is a Feistel network
 //! over as many bits as the count needs, at least 2, walked until the result is below the count:
 //!
 //! ```text
@@ -21,6 +22,10 @@
 use sha2::{Digest as _, Sha256};
 
 use super::draw::Seed;
+
+/// What it is called, with what is said of the head of a line in the parent's documentation: who checks a draw made otherwise is
+/// to notice.
+pub const ALGORITHM: &str = "feistel-sha256-v2";
 
 const ROUNDS: u8 = 10;
 const ROUNDS_SMALL: u8 = 24;

@@ -63,7 +63,7 @@ impl Room {
             return Ok(joined);
         };
         let view = self.view();
-        if view.drawn().place(number).is_none() || epoch != view.counts().epoch {
+        if view.drawn().number(number) == number || epoch != view.counts().epoch {
             return Ok(joined);
         }
         let standing = view.standing(number);

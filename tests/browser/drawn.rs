@@ -1,19 +1,20 @@
 //! The page of the draw: what was promised, what came of it, and a check that runs in the visitor's own browser.
 
-use anteroom::line::Permutation;
+use anteroom::line::{Draw, Drawn, Draws, Permutation};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::driver::Browser;
 use super::join;
 use super::manner::{DESK, PHONE};
-use crate::support::{Gateway, Origin, eventually};
+use crate::support::{Gateway, Origin, Request, eventually};
 
 /// A room that opens with a draw after so many seconds, and lets in one a minute.
 fn room(opens_in: u64) -> String {
     let opens = anteroom::clock::moment(anteroom::clock::now_ms() + opens_in * 1_000);
     format!(
         "rate = \"1/m\"\nburst = 1\npoll_max = \"1s\"\n\
+         classes = {{ presale = {{ skip = 1.0, open = true }} }}\n\
          schedule = [{{ opens = \"{opens}\", prequeue = \"1h\", draw = true }}]"
     )
 }
@@ -42,6 +43,9 @@ fn a_visitor_checks_their_own_place_and_a_wrong_one_is_said_to_be() {
     let origin = Origin::start();
     let gateway = Gateway::before(&origin).room("sale", &room(12)).start();
     let mut others = join(&gateway, 5);
+    let body = json!({ "event_id": "sale", "device_id": "six", "priority_bucket": "presale" });
+    let request = Request::call("/.anteroom/v1/queue/join", &body);
+    assert_eq!(gateway.connect().ask(&request).json()["class"], "presale");
     let browser = Browser::start();
     browser.visit(&gateway, "/");
     browser.until("the page is connected", || browser.is("live"));
@@ -59,7 +63,7 @@ fn a_visitor_checks_their_own_place_and_a_wrong_one_is_said_to_be() {
     let hash = told["commitment"]["hash"].as_str().expect("a hash").to_owned();
     browser.until("the promise", || browser.sees("#promise").is_some_and(|is| is.ends_with(&hash)));
     assert_eq!(browser.sees("#seed").as_deref(), Some("–"));
-    assert_eq!(typed(&browser, "number"), "6", "by their cookie");
+    assert_eq!(typed(&browser, "number"), "7", "by their cookie");
 
     // After it: the seed, and the place. Whoever stays on the page sees it come.
     browser.until("the draw", || browser.sees("#good").is_some());
@@ -71,22 +75,20 @@ fn a_visitor_checks_their_own_place_and_a_wrong_one_is_said_to_be() {
     let seed = draw["seed"].as_str().expect("a seed");
     let seed =
         std::array::from_fn(|nth| u8::from_str_radix(&seed[2 * nth..][..2], 16).expect("hex"));
-    let drawn = Permutation::new(seed, draw["count"].as_u64().expect("a count"));
-    assert_eq!(place, drawn.place(5) + 1);
+    assert_eq!((&draw["count"], &draw["head"]), (&json!(7), &json!([[6, 1]])), "{draw}");
+    let drawn = Permutation::new(seed, 6);
+    assert_eq!(place, drawn.place(5) + 2, "the sixth without a class, behind whoever has one");
 
     // Everybody's place, by hand, as it is on the ticket; and what is not so.
-    for index in 0..6 {
-        let place = drawn.place(index) + 1;
-        says(&browser, &format!("A-{:06}", index + 1), &place.to_string(), "Right:");
-        says(
-            &browser,
-            &(index + 1).to_string(),
-            &(place % 6 + 1).to_string(),
-            "Wrong: this number",
-        );
+    let places = (0..6).map(|index| drawn.place(index) + 2);
+    let numbers = [1, 2, 3, 4, 5, 7].into_iter().zip(places);
+    for (number, place) in numbers.chain([(6, 1)]) {
+        says(&browser, &format!("A-{number:06}"), &place.to_string(), "Right:");
+        let other = (place % 7 + 1).to_string();
+        says(&browser, &number.to_string(), &other, "Wrong: this number");
     }
-    says(&browser, "7", "1", "Wrong: this number");
-    says(&browser, "6", "", "Right:");
+    says(&browser, "8", "1", "Wrong: this number");
+    says(&browser, "7", "", "Right:");
     assert_eq!(typed(&browser, "place"), place.to_string(), "found for who does not know it");
     let other = json!({ "commitment": hash, "seed": hex(&[7; 32]), "after": 0, "upto": 6 });
     let verdict = browser.script(&format!("return verdict({other}, 6n)"));
@@ -118,6 +120,21 @@ fn the_script_draws_as_the_line_does() {
             let wanted = (drawn.place(index) + 1).to_string();
             assert_eq!(found, wanted.as_str(), "{index} of {count}");
         }
+    }
+    // With some who were not drawn, and some with places of their own.
+    let (after, upto, seed) = (20, 60, [7; 32]);
+    let (kept, head) = (vec![21, 40], vec![(22, 61), (35, 70), (36, 71), (60, 63)]);
+    let own = head.iter().map(|(number, place)| [*number, place - upto]).collect::<Vec<_>>();
+    let told =
+        json!({ "seed": hex(&seed), "after": after, "upto": upto, "kept": kept, "head": own });
+    let (kid, hash, version, opens_ms) = (String::new(), None, 1, 1);
+    let draw = Draw { version, opens_ms, after, upto, seed, kid, hash, kept, head };
+    assert!(draw.is_sound());
+    let drawn = Drawn::new(Draws { made: vec![draw], ..Draws::default() });
+    for number in after + 1..=upto {
+        let found = browser.script(&format!("return placeOf({told}, {number}n).then(String)"));
+        let wanted = drawn.place(number).map_or("undefined".to_owned(), |(_, at)| at.to_string());
+        assert_eq!(found, wanted.as_str(), "{number}");
     }
 }
 

@@ -1,5 +1,6 @@
 //! The command line as people and scripts meet it: output, exit codes, and secrets that stay secret.
 
+mod drawing;
 mod inviting;
 mod running;
 

@@ -4,6 +4,7 @@
 mod adaptive;
 mod bounded;
 mod classes;
+mod drawing;
 mod estimating;
 mod joining;
 mod loss;

@@ -2,7 +2,7 @@
 
 use anteroom::line::{Class, ClassOrder, Classed, Joined, Key, Keyed, NotClassed, Number};
 
-use super::{MAX_HEAD, Model, Where};
+use super::{MAX_DRAWN, MAX_HEAD, Model, Where};
 
 /// Longer than any invite is good.
 const MONTH_MS: u64 = 31 * 24 * 3_600_000;
@@ -88,7 +88,8 @@ impl Model {
         if class.skip == 0 && class.rank == 0 {
             return Classed::Ordinary;
         }
-        if self.at_the_head() >= MAX_HEAD {
+        let most = if self.before_a_draw() { MAX_DRAWN } else { MAX_HEAD };
+        if self.at_the_head() >= most {
             return Classed::Not(NotClassed::Crowded);
         }
         let number = self.counts.issued + 1;

@@ -52,6 +52,8 @@ const NODE_MS: u64 = 3_600_000;
 const HEARD_MS: u64 = 60_000;
 /// The head of the line holds no more than this.
 const MAX_HEAD: usize = 10_000;
+/// And before a draw no more than this.
+const MAX_DRAWN: usize = 2_500;
 /// A line reaches no further back from `issued` than this.
 const MAX_PLACES: u64 = 67_108_864;
 
@@ -274,7 +276,7 @@ impl Model {
 
     /// A number about which nothing is known but whether it was drawn.
     fn nobody(&self, number: Number) -> Visitor {
-        Visitor { used: self.was_drawn(number), ..Visitor::nobody(number) }
+        Visitor { used: self.is_no_place(number), ..Visitor::nobody(number) }
     }
 
     /// Newcomers at the end: live and seen.

@@ -1,6 +1,6 @@
 //! When a room is open by its schedule, and the draw: step 11, between orders and joins.
 
-use anteroom::line::{Commitment, Draw, Draws, Event, Lot, Mode, Number, Prequeue};
+use anteroom::line::{Commitment, Draw, Draws, Event, Lot, Mode, Number, Prequeue, Settings};
 
 use super::{MAX_PLACES, Model, Where};
 
@@ -52,6 +52,11 @@ impl Model {
                 Now::Closed { next: first.map(|&(_, opens, draw)| (opens, draw)) }
             }
         }
+    }
+
+    /// Whoever comes now will be drawn.
+    pub(super) fn before_a_draw(&self) -> bool {
+        self.draws.prequeue.is_some()
     }
 
     /// As far as it counts.
@@ -122,28 +127,37 @@ impl Model {
     fn draw(&mut self, after: Number, opens_ms: u64, kid: String, seed: [u8; 32]) {
         let (upto, released, lapsed) =
             (self.counts.issued, self.counts.released, self.counts.lapsed);
-        let count = upto - after;
-        let turn = self.turn;
-        let mut kept = Vec::new();
+        let (mut kept, mut guests, mut inside) = (Vec::new(), Vec::new(), 0);
+        let settings = self.settings().clone();
         for visitor in self.visitors.iter_mut().filter(|visitor| visitor.number > after) {
             (visitor.used, visitor.live) = (true, false);
-            match &mut visitor.found {
-                Where::Express { place, .. }
-                | Where::Strayed { place }
-                | Where::Classed { place, .. }
-                | Where::ClassedAway { place, .. } => {
-                    kept.push(visitor.number);
-                    let nth = lot(&seed, visitor.number) % count + 1;
-                    let skipped = place.saturating_sub(released);
-                    *place = upto + nth * skipped / (visitor.number - released);
+            let number = visitor.number;
+            match visitor.found {
+                Where::Express { place, .. } | Where::Strayed { place } => {
+                    guests.push(Guest { number, skip: part(number, place, released), rank: 9 });
                 }
-                Where::Called { .. } => kept.push(visitor.number),
+                Where::Classed { place, rank, .. } | Where::ClassedAway { place, rank } => {
+                    let skip = class_part(&settings, number, (place, rank), released);
+                    guests.push(Guest { number, skip, rank });
+                }
+                Where::Called { .. } => kept.push(number),
+                Where::Inside(_) => {
+                    kept.push(number);
+                    inside += 1;
+                }
                 _ => {}
             }
         }
+        let others = upto - after - (kept.len() + guests.len()) as u64;
+        let head = seat(&guests, others, upto, &seed);
+        let count = others + head.len() as u64;
         self.counts.issued = upto + count;
-        self.turn = turn;
         self.append(upto + 1, upto + count);
+        for (number, new) in &head {
+            let hole = self.visitor(*new);
+            (hole.used, hole.live) = (true, false);
+            self.visitor(*number).stand(*new);
+        }
         self.counts.draw += 1;
         let over = match released == lapsed && after == released {
             true => upto,
@@ -164,25 +178,34 @@ impl Model {
         self.note("drawn", 1);
         self.note("drawn, though some still waited", u64::from(after > released));
         self.note("drawn as promised", u64::from(hash.is_some()));
-        self.note("drawn with somebody at the head", kept.len() as u64);
+        self.note("drawn with somebody at the head", head.len() as u64);
+        self.note("drawn with somebody inside", inside);
         let version = self.counts.draw;
         self.draws.version = version;
-        self.draws.made.push(Draw { version, opens_ms, after, upto, seed, kid, hash, kept });
+        self.draws.made.push(Draw { version, opens_ms, after, upto, seed, kid, hash, kept, head });
         if self.draws.made.len() > REMEMBERED {
             self.draws.made.remove(0);
         }
         self.prequeue(None);
     }
 
-    /// Whether this number was given before a draw, and is somebody else's place since.
-    pub(super) fn was_drawn(&self, number: Number) -> bool {
+    /// Whether this number was given before a draw, and is nobody's place since.
+    fn was_drawn(&self, number: Number) -> bool {
         self.draws.made.iter().any(|draw| draw.after < number && number <= draw.upto)
+    }
+
+    /// The same; or it is the place of somebody at the head, whose number is another.
+    pub(super) fn is_no_place(&self, number: Number) -> bool {
+        let place = |draw: &Draw| draw.head.iter().any(|(_, place)| *place == number);
+        self.was_drawn(number) || self.draws.made.iter().any(place)
     }
 
     /// The same, and the line can't say what became of it.
     pub(super) fn is_drawn(&self, number: Number) -> bool {
         use anteroom::line::{Reason, Standing};
-        let kept = self.draws.made.iter().any(|draw| draw.kept.contains(&number));
+        let kept = self.draws.made.iter().any(|draw| {
+            draw.kept.contains(&number) || draw.head.iter().any(|(them, _)| *them == number)
+        });
         let over = Standing::Expired(Reason::Used) == self.standing(number)
             || Standing::Expired(Reason::Passed) == self.standing(number);
         over && self.was_drawn(number) && !kept
@@ -194,11 +217,19 @@ impl Model {
             self.note("draws came back from a node", 1);
             self.draws = known.clone();
             self.counts.draw = known.version;
-            let ranges: Vec<_> = known.made.iter().map(|it| it.after + 1..=it.upto).collect();
-            for visitor in &mut self.visitors {
-                if ranges.iter().any(|range| range.contains(&visitor.number)) {
-                    (visitor.used, visitor.live) = (true, false);
+            let numbers = self.visitors.iter().map(|visitor| visitor.number);
+            let over: Vec<Number> = numbers.filter(|number| self.is_no_place(*number)).collect();
+            for (number, new) in known.made.iter().flat_map(|draw| &draw.head) {
+                let issued = self.counts.issued;
+                if let Ok(at) = self.visitors.binary_search_by_key(number, |it| it.number)
+                    && *new <= issued
+                {
+                    self.visitors[at].stand(*new);
                 }
+            }
+            for number in over {
+                let visitor = self.visitor(number);
+                (visitor.used, visitor.live) = (true, false);
             }
         }
     }
@@ -212,13 +243,82 @@ impl Model {
     }
 }
 
-/// Which lot somebody with a place of their own draws.
-fn lot(seed: &[u8; 32], number: Number) -> u64 {
-    let bytes = |range: std::ops::Range<usize>| {
-        seed[range].iter().fold(0_u64, |all, byte| all * 256 + u64::from(*byte))
-    };
-    let prime = (1_u64 << 31) - 1;
-    let mut mixed = (number % prime + bytes(0..3)) % prime;
-    mixed = mixed * (bytes(3..5) + 1) % prime;
-    mixed + bytes(5..9)
+/// Somebody at the head, who skips so many thousandths of the line.
+#[derive(Clone, Debug)]
+struct Guest {
+    number: Number,
+    skip: u64,
+    rank: u64,
+}
+
+/// What somebody of a class skips, told by where they stand.
+fn class_part(
+    settings: &Settings,
+    number: Number,
+    (place, rank): (Number, u64),
+    released: Number,
+) -> u64 {
+    let mut best: Option<(u64, u64)> = None;
+    for class in &settings.classes {
+        if class.rank != rank || class.rank == 0 && class.skip == 0 {
+            continue;
+        }
+        let would = number - (number - released) * class.skip / 1_000;
+        let far = would.max(place) - would.min(place);
+        if best.is_none_or(|(least, skip)| far < least || far == least && class.skip > skip) {
+            best = Some((far, class.skip));
+        }
+    }
+    best.map_or_else(|| part(number, place, released), |(_, skip)| skip)
+}
+
+/// The thousandths of those before a number that a place skips.
+fn part(number: Number, place: Number, released: Number) -> u64 {
+    let place = place.clamp(released, number);
+    (number - place) * 1_000 / (number - released)
+}
+
+/// A number below so many, again and again: two generators, and the difference of what they say.
+fn dice(seed: &[u8; 32]) -> impl FnMut(u64) -> u64 {
+    let word = |at: usize| i128::from(u32::from_be_bytes(seed[at..at + 4].try_into().unwrap()));
+    let mut first = 1 + word(0) % 2_147_483_562;
+    let mut second = 1 + word(4) % 2_147_483_398;
+    move |sides| {
+        first = first * 40_014 % 2_147_483_563;
+        second = second * 40_692 % 2_147_483_399;
+        let said = (first - second - 1).rem_euclid(2_147_483_562);
+        (said % i128::from(sides)) as u64
+    }
+}
+
+/// Everybody at the head and their place, by number.
+fn seat(guests: &[Guest], others: u64, upto: Number, seed: &[u8; 32]) -> Vec<(Number, Number)> {
+    if guests.is_empty() {
+        return Vec::new();
+    }
+    let (mut throw, many) = (dice(seed), guests.len() as u64);
+    let mut crowd = guests.to_vec();
+    let mut left = many;
+    while left > 1 {
+        let chosen = throw(left);
+        left -= 1;
+        crowd.swap(left as usize, chosen as usize);
+    }
+    let wide = others.max(many);
+    let start = throw(wide);
+    let mut queue = Vec::new();
+    for (came, guest) in crowd.into_iter().enumerate() {
+        let in_line = (came as u64 * wide + start) / many;
+        let before = in_line - guest.skip * in_line / 1_000;
+        queue.push((before, 9 - guest.rank, came, guest.number));
+    }
+    queue.sort();
+    // One after the other, each behind as many others as they did not skip: the next free place from there on.
+    let mut placed = Vec::new();
+    for (before, _, _, number) in queue {
+        let stands = upto + 1 + before.min(others) + placed.len() as u64;
+        placed.push((number, stands));
+    }
+    placed.sort();
+    placed
 }

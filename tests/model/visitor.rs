@@ -61,6 +61,17 @@ impl Visitor {
         matches!(self.found, Where::Line)
     }
 
+    /// Whoever has a place of their own has another.
+    pub fn stand(&mut self, new: Number) {
+        match &mut self.found {
+            Where::Express { place, .. }
+            | Where::Strayed { place }
+            | Where::Classed { place, .. }
+            | Where::ClassedAway { place, .. } => *place = new,
+            _ => {}
+        }
+    }
+
     /// From the line to somewhere else: whatever happens there, the place is used.
     pub fn take(&mut self, found: Where) {
         (self.live, self.used, self.found) = (false, true, found);

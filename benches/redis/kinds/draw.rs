@@ -7,8 +7,8 @@ use super::super::node::{Clock, ITEMS, Node, settings};
 use super::super::server::Redis;
 use super::Kind;
 
-/// As many as may stand at the head of a line; each gets a place of their own.
-const CLASSED: u64 = 10_000;
+/// As many as may stand at the head of a line that is drawn; each gets a place of their own.
+const CLASSED: u64 = 2_500;
 /// So many may be drawn at an opening, and be longer about it than nobody.
 const MANY: u64 = 1_000_000;
 

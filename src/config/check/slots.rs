@@ -72,6 +72,12 @@ impl Check<'_> {
 
     fn roster(&self, room: &Room, line: &mut Settings) {
         let path = &room.path;
+        if line.schedule.iter().any(|event| event.draw) {
+            let means = "a draw gives everybody another number, and names stand under numbers: nobody \
+                         would have theirs. Leave draw out, or roster";
+            let said = format!("{path}.schedule has a draw, which does not go with roster");
+            self.report.problem(said, means);
+        }
         let means = format!("a roster shows everybody: write a number up to {ROSTER}");
         match &room.max_waiting {
             None => line.max_waiting = Some(ROSTER),

@@ -15,11 +15,8 @@ use crate::gateway::head::{Client, Head};
 use crate::gateway::intent::Intent;
 use crate::gateway::live::Live;
 use crate::gateway::show::{Reader, html};
-use crate::line::{Draw, Phase, Seed, View};
+use crate::line::{ALGORITHM, Draw, Phase, Seed, View};
 use crate::page::Page;
-
-/// How places follow from a seed; the specification is `src/line/shuffle.rs`.
-const ALGORITHM: &str = "feistel-sha256-v1";
 
 pub(super) fn hex(bytes: &Seed) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
@@ -62,6 +59,9 @@ fn told(draw: &Draw) -> Value {
         "kid": draw.kid,
         "commitment": draw.hash.as_ref().map(hex),
         "seed": hex(&draw.seed),
+        // Who was not drawn, and who has a place of their own: number and place.
+        "kept": draw.kept,
+        "head": draw.head.iter().map(|(number, place)| [*number, place - draw.upto]).collect::<Vec<_>>(),
     })
 }
 

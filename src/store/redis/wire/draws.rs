@@ -35,13 +35,24 @@ pub(super) fn write(draws: &Draws) -> String {
         None => "- - -".to_owned(),
     };
     let mut text = format!("{} {} {opens_ms} {after} {promise}", draws.serial, draws.version);
-    for Draw { version, opens_ms, after, upto, seed, kid, hash, kept } in &draws.made {
+    for Draw { version, opens_ms, after, upto, seed, kid, hash, kept, head } in &draws.made {
         let (seed, hash) = (hex(seed), hash.as_ref().map_or("-".to_owned(), hex));
-        let kept: Vec<String> = kept.iter().map(u64::to_string).collect();
-        let kept = if kept.is_empty() { "-".to_owned() } else { kept.join(",") };
-        text += &format!("\n{version} {opens_ms} {after} {upto} {kid} {seed} {hash} {kept}");
+        let kept = list(kept.iter().map(u64::to_string));
+        let head = list(head.iter().map(|(number, place)| format!("{number}:{place}")));
+        text += &format!("\n{version} {opens_ms} {after} {upto} {kid} {seed} {hash} {kept} {head}");
     }
     text
+}
+
+fn list(items: impl Iterator<Item = String>) -> String {
+    let items: Vec<String> = items.collect();
+    if items.is_empty() { "-".to_owned() } else { items.join(",") }
+}
+
+/// The items of a list.
+fn listed<T>(text: &str, item: impl Fn(&str) -> Option<T>) -> Option<Vec<T>> {
+    let items = text.split(',').filter(|_| text != "-");
+    items.map(item).collect()
 }
 
 /// What the line tells; nothing, if it is not newer than the node has.
@@ -79,11 +90,15 @@ fn draw(row: &str) -> Option<Draw> {
         "-" => None,
         hash => Some(unhex(hash)?),
     };
-    let kept = match words.next()? {
-        "-" => Vec::new(),
-        kept => kept.split(',').map(|number| number.parse().ok()).collect::<Option<_>>()?,
+    let number = |text: &str| text.parse::<u64>().ok();
+    let kept = listed(words.next()?, number)?;
+    let pair = |text: &str| {
+        let (number, place) = text.split_once(':')?;
+        Some((number.parse().ok()?, place.parse().ok()?))
     };
-    (after < upto).then_some(Draw { version, opens_ms, after, upto, seed, kid, hash, kept })
+    let head = listed(words.next()?, pair)?;
+    let draw = Draw { version, opens_ms, after, upto, seed, kid, hash, kept, head };
+    draw.is_sound().then_some(draw)
 }
 
 #[cfg(test)]
@@ -95,7 +110,8 @@ mod tests {
         let made = |version: u64, kept: Vec<u64>| {
             let (seed, hash) = ([version as u8; 32], (version > 1).then_some([9; 32]));
             let kid = "k-1".to_owned();
-            Draw { version, opens_ms: 5, after: 10, upto: 30, seed, kid, hash, kept }
+            let head = if version > 1 { vec![(12, 33), (13, 31)] } else { Vec::new() };
+            Draw { version, opens_ms: 5, after: 10, upto: 30, seed, kid, hash, kept, head }
         };
         let mut draws = Draws::default();
         assert_eq!(parse(&write(&draws)).as_ref(), Some(&draws));
@@ -106,8 +122,16 @@ mod tests {
             Some(Commitment { opens_ms: 99, kid: "k1".to_owned(), hash: [0xab; 32] });
         assert_eq!(parse(&write(&draws)).as_ref(), Some(&draws));
         assert_eq!(read(b"").unwrap(), None);
-        for bad in ["x", "1 2 3 4", "1 2 3 4 - - -\n1 2 3 3 k - - -", "1 2 3 4 5 k zz"] {
+        for bad in ["x", "1 2 3 4", "1 2 3 4 - - -\n1 2 3 3 k - - - -", "1 2 3 4 5 k zz"] {
             assert!(read(bad.as_bytes()).is_err(), "{bad}");
+        }
+        let seed = "07".repeat(32);
+        let row = |lists: &str| format!("1 2 3 4 - - -\n1 2 10 14 k {seed} - {lists}");
+        assert!(read(row("- 11:15,12:18").as_bytes()).is_ok());
+        for bad in
+            ["11", "- 11", "15 -", "12,11 -", "11 11:15", "- 11:15,12:15", "11 12:18", "- 11:14"]
+        {
+            assert!(read(row(bad).as_bytes()).is_err(), "{bad}");
         }
     }
 }
