@@ -573,7 +573,8 @@ impl View {
     /// The rank of a class visitor who waits or is away. What class it is the line does not keep.
     pub fn class_rank(&self, number: Number) -> Option<u64> {
         match self.head.find(self.number(number))?.0 {
-            Spot::Classed(standpoint) => Some(class::rank(standpoint)),
+            Spot::Classed(nth) => Some(class::rank(self.head.lists.classes[nth].0)),
+            Spot::ClassedAway(standpoint) => Some(class::rank(standpoint)),
             Spot::Late(_) | Spot::Called => None,
         }
     }

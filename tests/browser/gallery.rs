@@ -12,7 +12,7 @@ use crate::support::shaky::Manner;
 use crate::support::{CutOff, Gateway, Operator, Origin, Request, Visitor};
 
 /// Its pages.
-pub const PAGES: [&str; 21] = [
+pub const PAGES: [&str; 23] = [
     "waiting",
     "paused",
     "opening",

@@ -3,9 +3,9 @@
 //! Owns the arithmetic of positions where there are classes: whoever waits now is served in exactly this order, if nobody
 //! joins, leaves or is called by hand. Knows nothing of late returners, who go before all of these.
 //!
-//! With `class_share` below one, where a class visitor stands depends on everyone of a class before: found in one pass
-//! over the class visitors, when somebody first asks a view. However it is set, `steps` say how many class visitors go before an
-//! ordinary one, so that a position costs two looks at memory more than in a line without classes.
+//! Where class visitors stand is found in one pass over them, when one of them first asks a view: with `class_share` below one it
+//! depends on everyone of a class before. However it is set, `steps` say how many class visitors go before an ordinary one, so
+//! that a position costs two looks at memory more than in a line without classes.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub(super) struct Turn {
     saved: u64,
 }
 
-/// The turns of class visitors where they share them with the ordinary line.
+/// The turns of class visitors.
 #[derive(Clone, Debug)]
 pub(super) struct Turns {
     /// In their order.
@@ -143,10 +143,7 @@ impl View {
 
     /// How many of the ordinary line go before the `nth` of a class, from 0.
     pub(super) fn ordinary_before(&self, nth: usize) -> u64 {
-        match self.share() {
-            1_000.. => self.ahead_of(self.head.lists.classes[nth].0),
-            _ => self.turns().each[nth].ordinary,
-        }
+        self.turns().each[nth].ordinary
     }
 
     /// How many but for late returners would go before a class visitor who is not in the line, if they came there.
