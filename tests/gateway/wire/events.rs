@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::{call, join, room, status, ticket};
+use super::{call, join, room, ticket};
 use crate::support::{Connection, Gateway, Origin, Request, Response, Visitor, eventually};
 
 struct Stream(Connection);
@@ -94,42 +94,7 @@ fn there_are_only_so_many_on_a_node() {
     eventually("one more fits", || Stream::open(&gateway, &tickets[3]).ok());
 }
 
-/// Sent to the end of the line, whoever listens is told of the place there, by the same stream or by another one with the old ticket.
-#[test]
-fn a_stream_follows_to_the_end_of_the_line() {
-    let (_origin, gateway) =
-        room("max_active = 1\nclasses = { vip = { skip = 1.0, open = true } }");
-    let body = json!({ "event_id": "sale", "device_id": "first", "priority_bucket": "vip" });
-    let first = call(&gateway, "queue/join", &body).json();
-    let old = first["queue_id"].as_str().expect("a ticket").to_owned();
-    let mut stream = Stream::open(&gateway, &old).expect("a stream");
-    // Whoever is inside has nothing to wait for: their stream ends at once.
-    let inside = loop {
-        let said = stream.next().expect("the turn");
-        if said["status"] != "waiting" {
-            break said;
-        }
-    };
-    assert_eq!(stream.next(), None);
-    let next = ticket(&gateway, "next");
-    let pass = inside["token"].as_str().expect("a pass");
-    let command = Request::get("/command?c=requeue").with("X-Admission-Pass", pass);
-    assert!(gateway.connect().ask(&command).is_from_origin());
-    let mut next_stream = Stream::open(&gateway, &next).expect("a stream");
-    while next_stream.next().expect("the turn")["status"] == "waiting" {}
-    let mut streams = [(); 2].map(|()| Stream::open(&gateway, &old).expect("a stream"));
-    for stream in &mut streams {
-        let said = stream.next().expect("an event");
-        assert_eq!((&said["status"], &said["position"]), (&"waiting".into(), &1.into()), "{said}");
-        assert_eq!(said["class"], "vip", "{said}");
-        let new = said["queue_id"].as_str().expect("a ticket");
-        assert_ne!(new, old);
-        let polled = status(&gateway, new).json();
-        assert_eq!(polled["queue_ref"], said["queue_ref"], "one and the same place");
-    }
-}
-
-/// The same by the cookie of the pass that is over.
+/// Sent to the end of the line, whoever listens is told of the place there; here by the cookie of the pass that is over.
 #[test]
 fn a_stream_by_cookie_follows_to_the_end_of_the_line() {
     let (_origin, gateway) = room("max_active = 1");
