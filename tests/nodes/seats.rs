@@ -60,11 +60,15 @@ impl Taken {
         all.hmget(key("state"), &["claimable", "missing"]);
         all.zrange(key("inside"), 0, -1).hgetall(key("slots"));
         type Slots = HashMap<Number, u64>;
-        type Found = (u64, u64, (Option<u64>, Option<u64>), Vec<Number>, Slots);
+        type Found = (u64, u64, (Option<u64>, Option<u64>), Vec<Vec<u8>>, Slots);
         let (inside, called, counted, here, slots): Found = all.query(&mut connection)?;
         let (claimable, missing) = (counted.0.unwrap_or(0), counted.1.unwrap_or(0));
         // Of seats that are over, too.
-        let sits = |number: Number| slots.get(&number).map(|slot| (number, *slot));
+        let sits = |member: Vec<u8>| {
+            // Six bytes, big-endian: lua/lib/number.lua.
+            let number = member.iter().fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
+            slots.get(&number).map(|slot| (number, *slot))
+        };
         let sitting = here.into_iter().filter_map(sits).collect();
         Ok(Some((Taken { inside, called, claimable, missing }, sitting)))
     }
