@@ -147,8 +147,6 @@ const TINY: &[&str] = &[
     "drawn",
     "drawn as promised",
     "drawn, though some still waited",
-    "drawn with somebody at the head",
-    "drawn with somebody inside",
     "a draw waits for its seed",
     "of a time before the draw",
     "a drawn one joined again",

@@ -264,7 +264,7 @@ fn class_part(
             continue;
         }
         let would = number - (number - released) * class.skip / 1_000;
-        let far = would.max(place) - would.min(place);
+        let far = would.abs_diff(place);
         if best.is_none_or(|(least, skip)| far < least || far == least && class.skip > skip) {
             best = Some((far, class.skip));
         }
