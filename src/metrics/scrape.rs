@@ -50,7 +50,7 @@ pub struct RoomFigures {
     pub dropped: u64,
     /// Whether nobody is released.
     pub paused: bool,
-    /// What the schedule says, one of [`PHASES`].
+    /// What the schedule says, one of `PHASES`.
     pub phase: &'static str,
     /// Unix seconds of the next opening, by the schedule.
     pub opens: Option<f64>,

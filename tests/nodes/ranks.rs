@@ -76,7 +76,8 @@ fn by_share(redis: &RedisServer, nodes: &[Gateway]) {
     let operator = Operator::new(&nodes[1]);
     operator.does("/v1/rooms/shared/pause", &json!({}));
     let come = |nth: u64| {
-        let more = if nth.is_multiple_of(2) { json!({ "priority_bucket": "vip" }) } else { json!({}) };
+        let more =
+            if nth.is_multiple_of(2) { json!({ "priority_bucket": "vip" }) } else { json!({}) };
         join(&nodes[nth as usize % 3], "shared", &format!("device-{nth}"), &more).json()
     };
     let tickets: Vec<Value> = (0..2 * EACH).map(come).collect();
