@@ -1,9 +1,9 @@
 //! Runs made by hand, through the same judges: what random ones reach once in a blue moon.
 
-use anteroom::line::{Command, Mode, Settings};
+use anteroom::line::{Class, ClassOrder, Command, Event, Mode, Pace, Rate, Settings};
 
 use super::shrink::run;
-use super::steps::{Faithful, Fate, Item, Plan, Room, Step, Who};
+use super::steps::{Faithful, Fate, Item, JoinKey, Plan, Room, Step, Who};
 use super::subject::Subject;
 use super::tally::Tally;
 use super::world::Judges;
@@ -42,8 +42,10 @@ fn idle(times: u32) -> Step {
 }
 
 /// Every one of them, for a line that is kept elsewhere, too.
-pub(super) fn all() -> [Plan; 3] {
-    [silent_and_back(), called_and_late(), strayed_and_lapsed()]
+pub(super) fn all() -> [Plan; 6] {
+    let drawn = drawn_with_a_head(ClassOrder::Strict, false);
+    let [plain, lost] = [false, true].map(|lost| drawn_with_a_head(ClassOrder::Skip, lost));
+    [silent_and_back(), called_and_late(), strayed_and_lapsed(), drawn, plain, lost]
 }
 
 pub(super) fn judged(plan: &Plan, subject: &Subject) -> Tally {
@@ -81,6 +83,71 @@ fn strayed_and_lapsed() -> Plan {
     let mut plan = a_crowd_at_the_head(5_000, 60_000);
     plan.steps.push(idle(40));
     plan
+}
+
+/// Three classes come before an opening among others; some are let in by hand, some fall silent, the rest are drawn. If `lost`, the
+/// store comes back as it was before the draw.
+fn drawn_with_a_head(class_order: ClassOrder, lost: bool) -> Plan {
+    let wall_ms = 1_700_000_000_000;
+    let class = |nth: u64, skip, rank| Class { name: format!("class-{nth}"), skip, rank };
+    let classes = vec![class(0, 1_000, 0), class(1, 500, 0), class(2, 500, 3)];
+    let (opens_ms, prequeue_ms) = (wall_ms + 30_000, 60_000);
+    let event = Event { opens_ms, prequeue_ms, draw: true, closes_ms: None, every_ms: None };
+    let rate = Rate { count: 1, per_ms: 1_000 };
+    let settings = Settings {
+        pace: Some(Pace::Rate { rate, burst: 1 }),
+        heartbeat_timeout_ms: 10_000,
+        schedule: vec![event],
+        join_limits: Vec::new(),
+        classes,
+        class_order,
+        ..Settings::default()
+    };
+    let (tickets_prove, faithful) = (false, Faithful::Nobody);
+    let room = Room { nodes: 1, founded: true, wall_ms, settings, tickets_prove, faithful };
+    let everybody = Who::Anyones(1);
+    let of = |class: u8| {
+        Item::JoinKey(JoinKey {
+            once: None,
+            by_device: false,
+            idempotency: None,
+            proof: None,
+            address: None,
+            user: None,
+            name: None,
+            class: Some(class),
+            invite: None,
+            over: false,
+        })
+    };
+    let mut steps: Vec<Step> =
+        (0..50).map(|nth| exchange(vec![of(nth % 3), Item::Join(3), of(0), of(1)])).collect();
+    steps.push(exchange(vec![Item::Command(Command::Release(5))]));
+    steps.push(exchange(vec![Item::Claim { who: everybody, count: 240 }]));
+    steps.push(exchange(vec![Item::Claim { who: Who::Share(250), count: 100 }]));
+    steps.push(exchange(vec![Item::Command(Command::Release(3))]));
+    steps.extend([idle(4), exchange(vec![Item::Present { who: everybody, count: 200 }]), idle(5)]);
+    steps.extend([Step::Save, idle(10), Step::Look { node: 0, after_ms: 10 }]);
+    if lost {
+        steps.push(Step::Lose { back: Some(0), all: true });
+        steps.extend([idle(4), Step::Look { node: 0, after_ms: 10 }]);
+    }
+    steps.push(exchange(vec![of(1), Item::Join(2), Item::Command(Command::Release(100))]));
+    steps.extend([Step::Look { node: 0, after_ms: 10 }, idle(10)]);
+    Plan { seed: 0, room, steps }
+}
+
+#[test]
+fn a_head_is_drawn_and_who_is_inside_is_not() {
+    for (order, lost) in
+        [(ClassOrder::Skip, false), (ClassOrder::Strict, false), (ClassOrder::Skip, true)]
+    {
+        let tally = judged(&drawn_with_a_head(order, lost), &Subject::new(None));
+        assert_eq!(tally.of("drawn"), 1, "{order:?}");
+        assert!(tally.of("drawn with somebody at the head") > 100, "{order:?}");
+        assert!(tally.of("drawn with somebody inside") > 0, "{order:?}");
+        assert_eq!(tally.of("draws came back from a node"), u64::from(lost));
+    }
 }
 
 /// What the head's duties left over: so often did one of them take all it might.

@@ -132,10 +132,13 @@ impl Model {
         if !self.repeats(keyed) {
             return None;
         }
-        self.ask(Ask::Return, number, wall);
+        let drawn = self.is_drawn(number);
+        if !drawn {
+            self.ask(Ask::Return, number, wall);
+        }
         self.note("came for their number at the end", 1);
-        let (epoch, standing, proven) =
-            (self.counts.epoch, self.standing(number), keyed.user.is_none());
+        let standing = if drawn { Standing::Waiting } else { self.standing(number) };
+        let (epoch, proven) = (self.counts.epoch, keyed.user.is_none());
         Some(Joined::Already { epoch, number, joined_ms, proven, standing, class: None })
     }
 
