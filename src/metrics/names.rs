@@ -80,7 +80,7 @@ pub const PAUSED: Name = gauge("paused", ROOM, "1 while nobody is released but b
 pub const PHASE: Name = gauge(
     "phase",
     &["event_id", "tenant_id", "phase"],
-    "1 for what the schedule says: open, prequeue or closed; 0 for the others.",
+    "1 for what the schedule says (open, prequeue or closed), else 0.",
 );
 pub const OPENS_TIME: Name = gauge(
     "opens_time_seconds",
