@@ -25,6 +25,7 @@ struct Case<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum What {
     Admitted,
+    Form,
     Page,
     Status,
     Join,
@@ -35,6 +36,7 @@ impl What {
     fn name(self) -> &'static str {
         match self {
             What::Admitted => "admitted",
+            What::Form => "form",
             What::Page => "page",
             What::Status => "status",
             What::Join => "join",
@@ -79,18 +81,18 @@ pub fn measure(folder: &Path, extent: &Extent, site: SocketAddr, nodes: &[Node; 
         (TUNED, peers::pingora("tuned", site)),
         ("bare pingora, as it comes", peers::pingora("bare", site)),
     ];
-    let passes = |_| {
-        Requests::Same((0..visitors).map(|n| requests::page(Some(&nodes[0].pass(n)))).collect())
-    };
+    let passes: Vec<String> = (0..visitors).map(|nth| nodes[0].pass(nth)).collect();
+    let admitted =
+        |_| Requests::Same(passes.iter().map(|pass| requests::page(Some(pass))).collect());
+    let sent = |_| Requests::Same(passes.iter().map(|pass| requests::form(pass)).collect());
     let mut cases = Vec::new();
     let mut case = |what, name: &str, server, requests| {
         cases.push(Case { what, name: name.to_owned(), server, requests, samples: Vec::new() });
     };
-    case(What::Admitted, "anteroom", &nodes[0].server, Box::new(passes) as Box<_>);
-    for (name, proxy) in &proxies {
-        if let Some(proxy) = proxy {
-            case(What::Admitted, name, proxy, Box::new(passes));
-        }
+    let proxies = proxies.iter().filter_map(|(name, proxy)| Some((*name, proxy.as_ref()?)));
+    for (name, proxy) in std::iter::once(("anteroom", &nodes[0].server)).chain(proxies) {
+        case(What::Admitted, name, proxy, Box::new(admitted) as Box<_>);
+        case(What::Form, name, proxy, Box::new(sent));
     }
     for (node, (pages, polls)) in nodes.iter().zip(pages.iter().zip(&polls)) {
         let name = named(node);
@@ -179,6 +181,7 @@ fn table(cases: &[Case<'_>]) -> Table {
     ]);
     for (what, title) in [
         (What::Admitted, "admitted, to the origin: "),
+        (What::Form, "admitted, with a form: "),
         (What::Page, "waiting page: "),
         (What::Status, "status poll: "),
         (What::Join, "join: "),
@@ -189,7 +192,7 @@ fn table(cases: &[Case<'_>]) -> Table {
                 None => String::new(),
             };
             let own = match (what, case.name.as_str()) {
-                (What::Admitted, NGINX) => "nginx proxy_pass",
+                (What::Admitted | What::Form, NGINX) => "nginx proxy_pass",
                 (What::Page | What::Status, NGINX) => "nginx, a file of that size",
                 (What::Page | What::Status, NGINX_READ) => "nginx, the same without sendfile",
                 (_, name) => name,
@@ -220,6 +223,8 @@ fn figures(cases: &[Case<'_>], nodes: &[Node; 2]) {
     let [small, large] = nodes.each_ref().map(named);
     say("admitted, x bare pingora tuned", ratio(What::Admitted, "anteroom", TUNED), 1.05);
     say("admitted, x nginx proxy_pass", ratio(What::Admitted, "anteroom", NGINX), 1.7);
+    say("with a form, x bare pingora tuned", ratio(What::Form, "anteroom", TUNED), 1.05);
+    say("with a form, x nginx proxy_pass", ratio(What::Form, "anteroom", NGINX), 1.7);
     say("waiting page, x nginx", ratio(What::Page, &small, NGINX), 0.95);
     say("status poll, x nginx", ratio(What::Status, &small, NGINX), 0.85);
     say("waiting page, x nginx without sendfile", ratio(What::Page, &small, NGINX_READ), 0.95);

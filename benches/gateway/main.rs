@@ -5,7 +5,7 @@
 //! noisy neighbour hits all of them alike, and ratios are made within a round. The figure to look at is the server's own CPU time a request:
 //! throughput here also depends on what else runs. All get the same requests, those of a browser.
 //!
-//! `make bench-gateway ONLY="admitted page"` measures these alone, of: admitted, page, status, join, delays, memory,
+//! `make bench-gateway ONLY="admitted page"` measures these alone, of: admitted, form, page, status, join, delays, memory,
 //! counts. The harness itself is built as the tests are, which is quick; what it measures, as users have it.
 //!
 //! Without `--bench`, as `cargo test` runs it, every server that is installed gets a few hundred requests, so that

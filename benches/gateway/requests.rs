@@ -24,6 +24,21 @@ pub fn page(cookie: Option<&str>) -> String {
     )
 }
 
+/// Somebody sends a form: with a body, so by pingora's proxy.
+pub fn form(cookie: &str) -> String {
+    let body = "day=2&tickets=2&name=Ada+Lovelace&email=ada%40example.com&terms=on";
+    format!(
+        "POST {PATH} HTTP/1.1\r\nHost: shop.example.com\r\nConnection: keep-alive\r\n{HINTS}\
+         Origin: http://shop.example.com\r\nContent-Type: application/x-www-form-urlencoded\r\n\
+         Content-Length: {}\r\nUpgrade-Insecure-Requests: 1\r\nUser-Agent: {AGENT}\r\n\
+         Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8\r\n\
+         Sec-Fetch-Site: same-origin\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-User: ?1\r\n\
+         Sec-Fetch-Dest: document\r\n{LANGUAGES}{}\r\n{body}",
+        body.len(),
+        line(Some(cookie))
+    )
+}
+
 /// The waiting page asks where its visitor stands.
 pub fn poll(cookie: &str) -> String {
     format!(

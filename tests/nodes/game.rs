@@ -133,7 +133,7 @@ fn ends(socket: &mut WebSocket, patience: Duration) -> Option<Duration> {
 fn two_play_and_the_others_wait() {
     let (redis, origin, nodes) = start(3, ROOM);
     let [one, two, three] = &nodes[..] else { panic!("three nodes") };
-    let seats = Seats::watch(&[redis.url()]);
+    let seats = Seats::watch(&redis.url());
     let mut ann = Player::join(one, "Ann").expect("a place");
     let mut bob = Player::join(two, " Bob ").expect("a place");
     let mut cid = Player::join(three, "Cid <b>").expect("a place");
@@ -194,7 +194,7 @@ fn two_play_and_the_others_wait() {
 #[test]
 fn sessions_are_steered_from_anywhere() {
     let (redis, _origin, nodes) = start(2, ROOM);
-    let seats = Seats::watch(&[redis.url()]);
+    let seats = Seats::watch(&redis.url());
     let [here, there] = &nodes[..] else { panic!("two nodes") };
     let ann = Player::join(there, "Ann").expect("a place");
     let mut bob = Player::join(there, "Bob").expect("a place");

@@ -158,13 +158,7 @@ impl Fleet {
 
     /// From now on it is read in Redis, too, how many seats are taken: people see only those who are inside.
     fn watch_seats(&mut self, redis: &RedisServer) {
-        self.watch_seats_of(std::slice::from_ref(redis));
-    }
-
-    /// The same where one of several is the master, and another one later.
-    fn watch_seats_of(&mut self, servers: &[RedisServer]) {
-        let urls: Vec<String> = servers.iter().map(RedisServer::url).collect();
-        self.watched = Some(Seats::watch(&urls));
+        self.watched = Some(Seats::watch(&redis.url()));
     }
 
     /// How late nodes may tell something, as they say themselves when they start.

@@ -11,7 +11,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use anteroom::line::Number;
-use redis::{Client, RedisResult, Value};
+use redis::{Client, RedisResult};
 
 /// Between two looks: a beat of a node has ten of them.
 const LOOK: Duration = Duration::from_millis(50);
@@ -47,13 +47,9 @@ impl Taken {
         self.inside + self.called + self.claimable + self.missing
     }
 
-    /// What is taken at a master, and who is inside in which slot; a replica is left to itself.
-    fn look(client: &Client) -> RedisResult<Option<(Taken, Sitting)>> {
+    /// What is taken, and who is inside in which slot.
+    fn look(client: &Client) -> RedisResult<(Taken, Sitting)> {
         let mut connection = client.get_connection_with_timeout(LOOK)?;
-        let role: Vec<Value> = redis::cmd("ROLE").query(&mut connection)?;
-        if !matches!(&role[..], [Value::BulkString(role), ..] if role == b"master") {
-            return Ok(None);
-        }
         let key = |name: &str| format!("anteroom:{{sale}}:{name}");
         let mut all = redis::pipe();
         all.atomic().zcard(key("inside")).zcard(key("called"));
@@ -70,7 +66,7 @@ impl Taken {
             slots.get(&number).map(|slot| (number, *slot))
         };
         let sitting = here.into_iter().filter_map(sits).collect();
-        Ok(Some((Taken { inside, called, claimable, missing }, sitting)))
+        Ok((Taken { inside, called, claimable, missing }, sitting))
     }
 }
 
@@ -84,17 +80,15 @@ fn is_shared(sitting: &Sitting) -> bool {
 }
 
 impl Seats {
-    /// Looks from now on, at whichever of these servers is a master, whenever it answers.
-    pub fn watch(urls: &[String]) -> Seats {
-        let client = |url: &String| Client::open(url.as_str()).expect("an address");
-        let clients: Vec<Client> = urls.iter().map(client).collect();
+    /// Looks from now on, whenever this server answers.
+    pub fn watch(url: &str) -> Seats {
+        let client = Client::open(url).expect("an address");
         let over = Arc::new(AtomicBool::new(false));
         let until = over.clone();
         let looking = std::thread::spawn(move || {
             let mut looked = Looked::default();
             while !until.load(Ordering::Relaxed) {
-                let look = |client| Taken::look(client).ok().flatten();
-                for (taken, sitting) in clients.iter().filter_map(look) {
+                if let Ok((taken, sitting)) = Taken::look(&client) {
                     looked.looks += 1;
                     if is_shared(&sitting) {
                         looked.shared.get_or_insert_with(|| format!("{sitting:?}"));

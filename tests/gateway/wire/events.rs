@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::{call, join, room, ticket};
+use super::{call, join, room, status, ticket};
 use crate::support::{Connection, Gateway, Origin, Request, Response, Visitor, eventually};
 
 struct Stream(Connection);
@@ -94,7 +94,29 @@ fn there_are_only_so_many_on_a_node() {
     eventually("one more fits", || Stream::open(&gateway, &tickets[3]).ok());
 }
 
-/// Sent to the end of the line, whoever listens is told of the place there; here by the cookie of the pass that is over.
+/// Sent to the end of the line, whoever listens with the old ticket is told of the place there, and gets its ticket.
+#[test]
+fn a_stream_follows_to_the_end_of_the_line() {
+    let (_origin, gateway) = room("max_active = 1");
+    let first = call(&gateway, "queue/join", &json!({ "event_id": "sale", "device_id": "first" }));
+    let old = first.json()["queue_id"].as_str().expect("a ticket").to_owned();
+    let inside = Stream::open(&gateway, &old).expect("a stream").next().expect("the turn");
+    let next = ticket(&gateway, "next");
+    let pass = inside["token"].as_str().expect("a pass");
+    let command = Request::get("/command?c=requeue").with("X-Admission-Pass", pass);
+    assert!(gateway.connect().ask(&command).is_from_origin());
+    eventually("the seat is the next one's", || {
+        (status(&gateway, &next).json()["status"] == "admitted").then_some(())
+    });
+    let said = Stream::open(&gateway, &old).expect("a stream").next().expect("an event");
+    assert_eq!((&said["status"], &said["position"]), (&"waiting".into(), &1.into()), "{said}");
+    let new = said["queue_id"].as_str().expect("a ticket");
+    assert_ne!(new, old);
+    let polled = status(&gateway, new).json();
+    assert_eq!(polled["queue_ref"], said["queue_ref"], "one and the same place");
+}
+
+/// The same by the cookie of the pass that is over.
 #[test]
 fn a_stream_by_cookie_follows_to_the_end_of_the_line() {
     let (_origin, gateway) = room("max_active = 1");
