@@ -33,39 +33,50 @@ impl Kind {
     }
 }
 
-/// All kinds.
-pub fn measure(extent: &Extent, figures: &mut Figures) {
+/// A scene's name, and what it takes.
+type Scene<'a> = (&'a str, &'a dyn Fn() -> Vec<Kind>);
+
+/// All kinds, or those of the scenes that are named.
+pub fn measure(extent: &Extent, figures: &mut Figures, is_wanted: impl Fn(&str) -> bool) {
     let waiting = extent.waiting();
     let rounds = extent.rounds.div_ceil(5).max(2);
-    let scenes = [
-        plain(waiting, rounds),
-        people::turns(waiting, rounds),
-        people::seats(waiting, rounds),
-        people::devices(waiting, rounds),
-        people::head(waiting, rounds),
-        time::sweeps(waiting, rounds),
-        time::base_moves(waiting, rounds),
-        time::everything(waiting, rounds),
-        loss::losses(waiting, rounds),
-        loss::resets(waiting, rounds),
-        full::heads(rounds),
-        full::rosters(rounds),
-        full::letters(rounds),
-        full::questions(extent.people, rounds),
-        draw::draws(waiting, rounds),
-        longest::longest(extent.places, rounds),
+    let scenes: [Scene<'_>; 16] = [
+        ("plain", &|| plain(waiting, rounds)),
+        ("turns", &|| people::turns(waiting, rounds)),
+        ("seats", &|| people::seats(waiting, rounds)),
+        ("devices", &|| people::devices(waiting, rounds)),
+        ("head", &|| people::head(waiting, rounds)),
+        ("sweeps", &|| time::sweeps(waiting, rounds)),
+        ("moves", &|| time::base_moves(waiting, rounds)),
+        ("everything", &|| time::everything(waiting, rounds)),
+        ("losses", &|| loss::losses(waiting, rounds)),
+        ("resets", &|| loss::resets(waiting, rounds)),
+        ("heads", &|| full::heads(rounds)),
+        ("rosters", &|| full::rosters(rounds)),
+        ("letters", &|| full::letters(rounds)),
+        ("questions", &|| full::questions(extent.people, rounds)),
+        ("draws", &|| draw::draws(waiting, rounds)),
+        ("longest", &|| longest::longest(extent.places, rounds)),
     ];
     let mut all = Vec::new();
-    for kind in scenes.into_iter().flatten() {
-        let name = match kind.name.starts_with("a question") {
-            true => kind.name,
-            false => format!("an exchange: {}", kind.name),
-        };
-        figures.at_most(name, Measured::longest(&kind.taken), LONGEST_MS);
-        all.extend(kind.taken);
+    for (name, scene) in scenes {
+        if !is_wanted("kinds") && !is_wanted(name) {
+            continue;
+        }
+        eprintln!("measuring {name}");
+        for kind in scene() {
+            let name = match kind.name.starts_with("a question") {
+                true => kind.name,
+                false => format!("an exchange: {}", kind.name),
+            };
+            figures.at_most(name, Measured::longest(&kind.taken), LONGEST_MS);
+            all.extend(kind.taken);
+        }
     }
-    let name = "the longest exchange of all these";
-    figures.at_most(name, Measured::longest(&all), LONGEST_MS);
+    if is_wanted("kinds") {
+        let name = "the longest exchange of all these";
+        figures.at_most(name, Measured::longest(&all), LONGEST_MS);
+    }
 }
 
 /// What a line hears all day, as much of it as a batch may carry.

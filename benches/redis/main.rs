@@ -7,7 +7,8 @@
 //! Without `--bench` everything is done small, so that this can't rot, and nothing is judged; without a redis-server it
 //! says so.
 //!
-//! `make bench-redis ONLY="memory kinds"` measures these alone, of: table, memory, kinds, crowd.
+//! `make bench-redis ONLY="memory kinds"` measures these alone, of: table, memory, kinds or one of its scenes by name (draws,
+//! longest, …), crowd.
 //!
 //! - [`server`]: a Redis of our own, and what it says about itself.
 //! - [`node`]: what asks it: batches as a node sends them, by Redis' clock or by one that can be turned.
@@ -89,9 +90,7 @@ fn main() -> ExitCode {
     if is_wanted("memory") {
         memory::measure(extent, &mut figures);
     }
-    if is_wanted("kinds") {
-        kinds::measure(extent, &mut figures);
-    }
+    kinds::measure(extent, &mut figures, is_wanted);
     if is_wanted("crowd") {
         crowd::measure(extent, &mut figures);
     }
