@@ -1,11 +1,10 @@
 //! The one table: bytes, calls, CPU and time, ours and the usual structure's.
 
-use anteroom::line::{Batch, Command, End, Ending, Join, Number, Renewal, Settings};
+use anteroom::line::{Batch, Number};
 
 use super::Extent;
 use super::figures::{Figures, Measured, median};
-use super::memory::with_user;
-use super::node::{Clock, ITEMS, Node, Spread, default_limits, joins, settings};
+use super::node::{ITEMS, Node, Spread, joins, settings};
 use super::server::{Redis, Spent};
 use super::table::Table;
 use super::usual::Usual;
@@ -22,10 +21,12 @@ struct Taken {
     waiting: u64,
     nothing: f64,
     marks: f64,
+    /// Ten thousand, which travel as bits.
+    many_marks: f64,
+    claims: f64,
+    leaves: f64,
     joins: f64,
-    /// Every kind that is neither a sweep nor a move of the base: what is in it, how long, and what in it goes by the length of the
-    /// line, if something does.
-    kinds: Vec<(String, f64, Option<&'static str>)>,
+    many: f64,
 }
 
 /// The table; what it says about how little the length of a line matters is among the figures.
@@ -59,15 +60,25 @@ pub fn table(extent: &Extent, figures: &mut Figures) -> Table {
     }
     if let (Some(few), Some(most)) = (lines.first(), lines.last()) {
         let (short, long) = (grouped(few.waiting), grouped(most.waiting));
-        for ((what, few, why), (_, most, _)) in few.kinds.iter().zip(&most.kinds) {
-            let name = format!("an exchange with {what}, {long} waiting beside {short}");
+        let (claims, leaves) = (format!("{ITEMS} claims"), format!("{ITEMS} leaves"));
+        let name = |what: &str| format!("an exchange with {what}, {long} waiting beside {short}");
+        let times = |few: f64, most: f64| {
             let note = format!("{most:.0} µs, {few:.0} µs");
-            let times = Measured::new(most / few, 2, "times").noting(note);
-            match why {
-                None => figures.at_most(name, times, 2.0),
-                Some(why) => figures.excepted(name, times, why),
-            }
+            Measured::new(most / few, 2, "times").noting(note)
+        };
+        for (what, few, most) in [
+            ("nothing to say", few.nothing, most.nothing),
+            ("1,000 marks", few.marks, most.marks),
+            (&claims, few.claims, most.claims),
+            (&leaves, few.leaves, most.leaves),
+            ("1,000 joins", few.joins, most.joins),
+            ("100,000 joins", few.many, most.many),
+        ] {
+            figures.at_most(name(what), times(few, most), 2.0);
         }
+        // More marks than are listed are a bit for each place of the line: these cost by its length, and are said twice a second.
+        let bits = name("10,000 marks, which are bits");
+        figures.told(bits, times(few.many_marks, most.many_marks));
     }
     table
 }
@@ -123,8 +134,7 @@ fn theirs(extent: &Extent) -> Costs {
 /// What exchanges take with so many waiting.
 fn line(extent: &Extent, waiting: u64) -> Taken {
     let redis = Redis::start();
-    let limited = Settings { join_limits: default_limits(), ..settings() };
-    let mut node = Node::open(&redis, None, limited);
+    let mut node = Node::open(&redis, None, settings());
     node.join(waiting);
     let rounds = extent.rounds;
     let all_over = |count: u64| -> Vec<Number> {
@@ -137,95 +147,24 @@ fn line(extent: &Extent, waiting: u64) -> Taken {
     };
     let (marks, many_marks) = (marked(THOUSAND), marked(10 * THOUSAND));
     let nothing = taken(&mut node, (0..rounds).map(|_| Batch::default()));
-    let view = |id: u64| Node::new(&redis, None, 100 + u128::from(id)).send(Batch::default());
-    let views: Vec<f64> = (0..rounds.div_ceil(5)).map(view).collect();
-    // Half has had its turn: they come in, use their passes and are done, and of the others some leave.
+    // Half has had its turn: they come in, and of the others some leave.
     let half = waiting / 2;
     node.release(half);
     let some = || Spread::new(half, ITEMS, rounds.div_ceil(5));
     let claims = taken(&mut node, some().map(|claims| Batch { claims, ..Batch::default() }));
     assert_eq!(node.view.counts().inside, some().flatten().count() as u64, "it was their turn");
-    let renewal = |number| Renewal { number, ..Renewal::default() };
-    let renewals = some().map(|some| some.into_iter().map(renewal).collect());
-    let renewals =
-        taken(&mut node, renewals.map(|renewals| Batch { renewals, ..Batch::default() }));
-    let end = |number| End { number, why: Ending::Completed };
-    let ends = some().map(|some| some.into_iter().map(end).collect());
-    let ends = taken(&mut node, ends.map(|ends| Batch { ends, ..Batch::default() }));
     let behind = some().map(|some| some.into_iter().map(|number| half + number).collect());
     let leaves = taken(&mut node, behind.map(|leaves| Batch { leaves, ..Batch::default() }));
-    let keyed = |round: u64| {
-        let one = |nth: u64| Join::Keyed(with_user(round * ITEMS + nth));
-        Batch { joins: (0..ITEMS).map(one).collect(), ..Batch::default() }
-    };
-    let new = taken(&mut node, (0..rounds.div_ceil(5)).map(keyed));
-    let known = taken(&mut node, (0..rounds.div_ceil(5)).map(keyed));
-    let thousand = taken(&mut node, (0..rounds).map(|_| joins(THOUSAND)));
-    let crowd = taken(&mut node, (0..rounds.div_ceil(10)).map(|_| joins(100 * THOUSAND)));
-    let [returns, present, called, entered] = head(extent, waiting);
-    let items = |what: &str| format!("{ITEMS} {what}");
-    let kinds = [
-        ("nothing to say".to_owned(), nothing, None),
-        ("1,000 marks".to_owned(), marks, None),
-        (items("claims"), claims, None),
-        (items("renewals"), renewals, None),
-        (items("ends"), ends, None),
-        (items("leaves"), leaves, None),
-        ("1,000 joins".to_owned(), thousand, None),
-        ("100,000 joins".to_owned(), crowd, None),
-        (items("joins with a device and a user, default limits"), new, None),
-        (items("joins of known devices"), known, None),
-        (items("late returns to the head"), returns, None),
-        (items("of the head heard of"), present, None),
-        (items("turns from the head, and it is told"), called, None),
-        (items("claims of those called from the head"), entered, None),
-        (
-            "10,000 marks".to_owned(),
-            many_marks,
-            Some("more marks than 1,000 are a bit a place; a node says them twice a second"),
-        ),
-        (
-            "a node's first view".to_owned(),
-            median(&views),
-            Some("it is told two bits a place, once, and then after sweeps"),
-        ),
-    ];
-    Taken { waiting, nothing, marks, joins: thousand, kinds: kinds.into() }
-}
-
-/// The head of a line, by late returns: half of the line was away when their turn came. They return, are heard of, called by hand, and
-/// claim.
-fn head(extent: &Extent, waiting: u64) -> [f64; 4] {
-    let (redis, clock) = (Redis::start(), Clock::new());
-    let lively = Settings { heartbeat_timeout_ms: 5_000, ..settings() };
-    let mut node = Node::open(&redis, Some(&clock), lively);
-    node.join(waiting);
-    let middle = waiting / 2;
-    // Only one is heard of for as long as it takes the sweeps to notice.
-    while node.view.counts().waiting > 1 {
-        clock.pass(1_000);
-        node.send(Batch { marks: vec![middle], ..Batch::default() });
+    Taken {
+        waiting,
+        nothing,
+        marks,
+        many_marks,
+        claims,
+        leaves,
+        joins: taken(&mut node, (0..rounds).map(|_| joins(THOUSAND))),
+        many: taken(&mut node, (0..rounds.div_ceil(10)).map(|_| joins(100 * THOUSAND))),
     }
-    node.offer(settings());
-    node.release(1);
-    assert_eq!(node.view.counts().released, middle);
-    // The head is told of once a second, so in every one of these.
-    let mut each = |batch: &dyn Fn(Vec<Number>) -> Batch| {
-        let sent = Spread::new(middle - 1, ITEMS, extent.rounds.div_ceil(5)).map(|some| {
-            clock.pass(1_000);
-            node.send(batch(some))
-        });
-        median(&sent.collect::<Vec<f64>>())
-    };
-    let turns = Command::Release(ITEMS);
-    let medians = [
-        each(&|returns| Batch { returns, ..Batch::default() }),
-        each(&|present| Batch { present, ..Batch::default() }),
-        each(&|_| Batch { commands: vec![turns.clone().into()], ..Batch::default() }),
-        each(&|claims| Batch { claims, ..Batch::default() }),
-    ];
-    assert!(node.view.counts().inside > 0, "they came in");
-    medians
 }
 
 /// The median of what these take.

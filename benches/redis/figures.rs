@@ -44,12 +44,6 @@ impl Figures {
         self.judged && self.missed > 0
     }
 
-    /// Something that is not under the bound that others of its kind are under, and why.
-    pub fn excepted(&mut self, name: impl Into<String>, measured: Measured, why: &str) {
-        let verdict = if self.judged { "exception" } else { "" };
-        self.table.row([name.into(), measured.to_string(), why.to_owned(), verdict.to_owned()]);
-    }
-
     /// Something that is told, and has no bound.
     pub fn told(&mut self, name: impl Into<String>, measured: Measured) {
         self.table.row([name.into(), measured.to_string(), String::new(), String::new()]);

@@ -4,7 +4,6 @@
 //! of each kind counts, in Redis' own microseconds. Full batches are full by the crate's own bounds, and [`longest`] has a line that is.
 
 mod draw;
-mod full;
 mod longest;
 mod loss;
 mod people;
@@ -40,7 +39,7 @@ type Scene<'a> = (&'a str, &'a dyn Fn() -> Vec<Kind>);
 pub fn measure(extent: &Extent, figures: &mut Figures, is_wanted: impl Fn(&str) -> bool) {
     let waiting = extent.waiting();
     let rounds = extent.rounds.div_ceil(5).max(2);
-    let scenes: [Scene<'_>; 16] = [
+    let scenes: [Scene<'_>; 12] = [
         ("plain", &|| plain(waiting, rounds)),
         ("turns", &|| people::turns(waiting, rounds)),
         ("seats", &|| people::seats(waiting, rounds)),
@@ -51,10 +50,6 @@ pub fn measure(extent: &Extent, figures: &mut Figures, is_wanted: impl Fn(&str) 
         ("everything", &|| time::everything(waiting, rounds)),
         ("losses", &|| loss::losses(waiting, rounds)),
         ("resets", &|| loss::resets(waiting, rounds)),
-        ("heads", &|| full::heads(rounds)),
-        ("rosters", &|| full::rosters(rounds)),
-        ("letters", &|| full::letters(rounds)),
-        ("questions", &|| full::questions(extent.people, rounds)),
         ("draws", &|| draw::draws(waiting, rounds)),
         ("longest", &|| longest::longest(extent.places, rounds)),
     ];
@@ -65,10 +60,7 @@ pub fn measure(extent: &Extent, figures: &mut Figures, is_wanted: impl Fn(&str) 
         }
         eprintln!("measuring {name}");
         for kind in scene() {
-            let name = match kind.name.starts_with("a question") {
-                true => kind.name,
-                false => format!("an exchange: {}", kind.name),
-            };
+            let name = format!("an exchange: {}", kind.name);
             figures.at_most(name, Measured::longest(&kind.taken), LONGEST_MS);
             all.extend(kind.taken);
         }

@@ -15,11 +15,10 @@ const EACH: f64 = 150.0;
 /// The shortest there is: half of it is a period.
 const HEARTBEAT_MS: u64 = 5_000;
 
-/// All of it. People cost a little more just after a table has grown than when it is full: the most is judged, from a tenth of the people on,
-/// above which what the room itself takes no longer shows.
+/// All of it.
 pub fn measure(extent: &Extent, figures: &mut Figures) {
     waiting(extent, figures);
-    for stride in [1, 2, 4, 8, 16, 32] {
+    for stride in [1, 2, 4, 8] {
         inside(extent, stride, figures);
     }
     devices(extent, figures);
@@ -78,16 +77,16 @@ fn inside(extent: &Extent, stride: u64, figures: &mut Figures) {
         _ => format!("every {stride}th number"),
     };
     let name = format!("somebody inside, {which}");
-    let note =
-        format!("with {} of them; {:.0} with {}", grouped(worst.1), each(people), grouped(people));
-    figures.at_most(&name, Measured::new(worst.0, 0, "bytes").noting(note), EACH);
+    let measured = Measured::new(each(people), 0, "bytes");
+    let note = format!("{:.0} at the worst size from {} on", worst.0, grouped(people / 10));
+    figures.at_most(&name, measured.noting(note), EACH);
     for ended in numbers.chunks(ITEMS as usize) {
         let end = |number: &u64| End { number: *number, why: Ending::Completed };
         node.send(Batch { ends: ended.iter().map(end).collect(), ..Batch::default() });
     }
     if stride == 1 {
         let name = "somebody who was inside, for twice `session_idle`";
-        figures.at_most(name, Measured::new(each(people), 0, "bytes"), EACH);
+        figures.told(name, Measured::new(each(people), 0, "bytes"));
     }
 }
 
@@ -97,14 +96,14 @@ type Make = fn(u64) -> Keyed;
 /// Newcomers whom the line is to find again, each from an address of their own, as the API sends them.
 fn devices(extent: &Extent, figures: &mut Figures) {
     let people = extent.people;
-    // Somebody who names a user besides is known by that, too, and so is an address of which the nodes have heard half of what
-    // it may do: windows of their own, for each limit that counts them.
-    let makes: [(&str, Make); 3] = [
-        ("a device id", device),
-        ("a device id and a user id", with_user),
-        ("a device id, of an address that is counted", counted),
+    // The bound is of a device. Somebody who names a user besides is known by that, too, and so is an address of which
+    // the nodes have heard half of what it may do.
+    let makes: [(&str, bool, Make); 3] = [
+        ("a device id", true, device),
+        ("a device id and a user id", false, with_user),
+        ("a device id, of an address that is counted", false, counted),
     ];
-    for (who, keyed) in makes {
+    for (who, judged, keyed) in makes {
         for (join_limits, how) in [
             (Vec::new(), "without join limits"),
             (default_limits(), "with the default join limits"),
@@ -112,24 +111,20 @@ fn devices(extent: &Extent, figures: &mut Figures) {
             let redis = Redis::start();
             let mut node = Node::open(&redis, None, Settings { join_limits, ..settings() });
             let before = redis.bytes();
-            let mut worst = (0.0, 0);
             for first in (0..people).step_by(ITEMS as usize) {
                 let joins = first..people.min(first + ITEMS);
                 let joins = joins.map(|nth| Join::Keyed(keyed(nth))).collect();
                 node.send(Batch { joins, ..Batch::default() });
                 let given = |joined: &Joined| matches!(joined, Joined::Given { count: 1, .. });
                 assert!(node.last.joins.iter().all(given));
-                let count = people.min(first + ITEMS);
-                let each = (redis.bytes() - before) / count as f64;
-                if count >= people / 10 && each > worst.0 {
-                    worst = (each, count);
-                }
             }
             let each = (redis.bytes() - before) / people as f64;
             let name = format!("somebody waiting with {who}, {how}");
-            let note =
-                format!("with {} of them; {each:.0} with {}", grouped(worst.1), grouped(people));
-            figures.at_most(name, Measured::new(worst.0, 0, "bytes").noting(note), EACH);
+            let measured = Measured::new(each, 0, "bytes");
+            match judged {
+                true => figures.at_most(name, measured, EACH),
+                false => figures.told(name, measured),
+            }
         }
     }
 }

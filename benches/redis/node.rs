@@ -7,7 +7,7 @@ use std::time::Duration;
 use anteroom::config::{self, Environment, Quick};
 use anteroom::line::{
     Batch, Command, Have, Join, JoinLimit, Known, MAX_BULK, MAX_ITEMS, Mode, Moment, Number, Offer,
-    Question, Reply, Settings, Taken, View,
+    Reply, Settings, Taken, View,
 };
 use anteroom::store::Store;
 
@@ -145,12 +145,6 @@ impl<'r> Node<'r> {
         let batch = Batch { node, sequence, epoch, known, have, ..batch };
         self.last = self.redis.wait(self.store.exchange("sale", batch)).expect("an answer");
         self.view.absorb(&self.last);
-    }
-
-    /// What an operator asks, and how long it took Redis, in microseconds.
-    pub fn ask(&self, question: Question) -> f64 {
-        let redis = self.redis;
-        redis.spent(|| _ = redis.wait(self.store.find("sale", question)).expect("an answer")).usec
     }
 
     /// So many exchanges with nothing to say, with so much time before each.
