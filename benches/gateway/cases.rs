@@ -81,10 +81,13 @@ pub fn measure(folder: &Path, extent: &Extent, site: SocketAddr, nodes: &[Node; 
         (TUNED, peers::pingora("tuned", site)),
         ("bare pingora, as it comes", peers::pingora("bare", site)),
     ];
-    let passes: Vec<String> = (0..visitors).map(|nth| nodes[0].pass(nth)).collect();
-    let admitted =
-        |_| Requests::Same(passes.iter().map(|pass| requests::page(Some(pass))).collect());
-    let sent = |_| Requests::Same(passes.iter().map(|pass| requests::form(pass)).collect());
+    // Made anew for each round: of an older one the renewal would be due.
+    let asked = |make: fn(&str) -> String| {
+        let all = (0..visitors).map(|nth| make(&nodes[0].pass(nth)));
+        Requests::Same(all.collect())
+    };
+    let admitted = |_| asked(|pass| requests::page(Some(pass)));
+    let sent = |_| asked(requests::form);
     let mut cases = Vec::new();
     let mut case = |what, name: &str, server, requests| {
         cases.push(Case { what, name: name.to_owned(), server, requests, samples: Vec::new() });
