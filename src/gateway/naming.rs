@@ -18,10 +18,11 @@ use super::head::Client;
 use super::intent::Intent;
 use super::live::Live;
 use super::loss::EARLY_MS;
+use super::settings::OnLoss;
 use super::show::{Notice, Reader};
 use crate::line::{Joined, Key, Keyed, Refusal, is_name};
 use crate::page::Unnamed;
-use crate::room::Proof;
+use crate::room::{Busy, Proof};
 use crate::token::Scratch;
 
 /// Takes a name, and gives a place under it: then the page that was asked for is asked for again.
@@ -78,6 +79,7 @@ async fn join(
 ) -> Response {
     let began = Instant::now();
     let address = reader.client.address;
+    let arrival = arrived.as_ref().map(|(nonce, _)| *nonce);
     let (keyed, identity) = match arrived {
         Some((nonce, identity)) => (entrance.arrived(nonce, &identity), identity),
         None => match entrance.newcomer(address, None) {
@@ -92,8 +94,8 @@ async fn join(
     let asked = entrance.room.join_as(Some(keyed), entrance.tag(&identity));
     let joined = match timeout(PATIENCE, asked).await {
         Ok(Ok(joined)) => joined,
+        Ok(Err(Busy::Away)) | Err(_) => return alone(entrance, reader, arrival),
         Ok(Err(busy)) => return entrance.show(reader, busy.into()),
-        Err(_) => return entrance.show(reader, Notice::StoreLost),
     };
     match joined {
         // The place of a device is not shown to whoever only names it.
@@ -116,6 +118,18 @@ async fn join(
         Joined::Refused(Refusal::Limited { retry_ms, .. }) => {
             chronicle::limited(entrance, "join_per_address", Whose::Address(address));
             entrance.show(reader, Notice::Limited(retry_ms))
+        }
+    }
+}
+
+/// What is done without an answer of the line: the arrival counts, and the name, which an arrival has not, is asked for again.
+fn alone(entrance: &Entrance, reader: &Reader, arrival: Option<Key>) -> Response {
+    match (entrance.stance(), arrival) {
+        (OnLoss::Open, _) => Response::see_other(reader.to.clone()),
+        (OnLoss::Closed, _) => entrance.show(reader, Notice::StoreLost),
+        (OnLoss::Hold, None) => entrance.record_counted(reader, None),
+        (OnLoss::Hold, Some(nonce)) => {
+            entrance.show(reader, Notice::Arrived(entrance.arrival_wait_ms(nonce, None)))
         }
     }
 }

@@ -168,6 +168,29 @@ fn who_came_meanwhile_is_asked_for_a_name() {
     });
 }
 
+/// The store goes while they write their name: that they came counts, from then on.
+#[test]
+fn a_name_that_is_sent_too_late_is_an_arrival() {
+    for manner in [Manner::Refusing, Manner::Hanging] {
+        let origin = Origin::start();
+        let room = "slots = [\"X\"]\nroster = true\npoll_max = \"1s\"";
+        let gateway = CutOff::starting(&origin, room, "", Manner::Well);
+        let mut ann = gateway.visitor();
+        let page = until_placed(&mut ann);
+        assert!(page.text().contains("What is your name?"), "{page:?}");
+        gateway.store_is(manner);
+        let sent = ann.submit("/.anteroom/join", "name=Ann&to=/board");
+        assert_eq!(sent.state().as_deref(), Some("provisional"), "{manner:?}: {sent:?}");
+        assert_eq!(kind(&ann.token().expect("an arrival").1), "anteroom-provisional");
+        gateway.store_is(Manner::Well);
+        let page = until_placed(&mut ann);
+        assert!(page.text().contains("What is your name?"), "{manner:?}: {page:?}");
+        let placed = ann.submit("/.anteroom/join", "name=Ann&to=/board");
+        assert_eq!(placed.status, 303, "{manner:?}: {placed:?}");
+        assert!(ann.open("/board").is_from_origin(), "{manner:?}");
+    }
+}
+
 #[test]
 fn nobody_waits_for_a_store_that_hangs() {
     let mut scene = Scene::new(ROOM, "");
