@@ -55,8 +55,9 @@ const FADE: f64 = 1_800.0;
 /// What the range allows for beside what is known not to be known.
 const MARGIN: f64 = 0.08;
 
-/// What is known of the time to come.
-struct Outlook {
+/// What is known of the time to come: the same for everybody who asks one view.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Outlook {
     /// Turns a second.
     rate: f64,
     /// Rates that are possible, too.
@@ -65,29 +66,20 @@ struct Outlook {
     /// The share of those who wait that goes in a second, as measured, and at most.
     going: f64,
     going_most: f64,
+    /// Turns come together in so many seconds.
+    step: f64,
 }
 
-pub(super) fn eta(
-    position: u64,
-    counts: &Counts,
-    settings: Option<&Settings>,
-    course: &Course,
-) -> Eta {
-    let outlook = outlook(counts, settings, course);
+pub(super) fn eta(position: u64, outlook: &Outlook) -> Eta {
     let position = position as f64;
     let likely = wait(position, outlook.rate, outlook.going);
     let soon = wait(position, outlook.fastest, outlook.going_most) * (1.0 - MARGIN);
     let late = wait(position, outlook.slowest, outlook.going / 4.0) * (1.0 + MARGIN);
-    // A batch's turns come together.
-    let step = match settings.and_then(|settings| settings.pace) {
-        Some(Pace::Batch { interval_ms, .. }) => interval_ms as f64 / 1_000.0,
-        _ => 2.0,
-    };
     let seconds = likely.round().max(1.0) as u64;
     Eta {
         seconds,
-        low: ((soon - step).max(0.0).floor() as u64).min(seconds),
-        high: ((late + step).ceil() as u64).max(seconds),
+        low: ((soon - outlook.step).max(0.0).floor() as u64).min(seconds),
+        high: ((late + outlook.step).ceil() as u64).max(seconds),
     }
 }
 
@@ -97,6 +89,9 @@ pub(super) fn eta(
 /// way evenly: as many count as (1 − e^−s) / s. Two rounds are near enough; a third would change it by less than a hundredth.
 fn wait(position: f64, rate: f64, going: f64) -> f64 {
     let straight = position / rate;
+    if going == 0.0 {
+        return straight;
+    }
     let mut seconds = straight;
     for _ in 0..2 {
         let share = going * FADE * (1.0 - (-seconds / FADE).exp());
@@ -106,7 +101,7 @@ fn wait(position: f64, rate: f64, going: f64) -> f64 {
     seconds
 }
 
-fn outlook(counts: &Counts, settings: Option<&Settings>, course: &Course) -> Outlook {
+pub(super) fn outlook(counts: &Counts, settings: Option<&Settings>, course: &Course) -> Outlook {
     let long = course.last(LONG);
     let (by_pace, unknown) = by_pace(counts, settings, course);
     let by_seats = by_seats(counts, settings, course);
@@ -131,7 +126,11 @@ fn outlook(counts: &Counts, settings: Option<&Settings>, course: &Course) -> Out
     // Twice what was seen; before anything was, one in three in an hour, and one in five who was never there.
     let unseen = (1.0 - seen / LONG).max(0.0);
     let (going_most, fastest) = (going * 2.0 + 1e-4 * unseen, fastest * (1.0 + 0.25 * unseen));
-    Outlook { rate, slowest, fastest, going, going_most }
+    let step = match settings.and_then(|settings| settings.pace) {
+        Some(Pace::Batch { interval_ms, .. }) => interval_ms as f64 / 1_000.0,
+        _ => 2.0,
+    };
+    Outlook { rate, slowest, fastest, going, going_most, step }
 }
 
 /// Turns a second by pace, and how much faster it may become.

@@ -20,7 +20,7 @@ use super::batch::{
 use super::class;
 use super::draw::Draws;
 use super::endings::Endings;
-use super::estimate::{self, Eta};
+use super::estimate::{self, Eta, Outlook};
 use super::orders::Overrides;
 use super::schedule::Phase;
 use super::settings::{ClassOrder, Mode, Settings};
@@ -158,6 +158,8 @@ pub struct View {
     wall_ms: u64,
     /// How the line went lately.
     course: Course,
+    /// What follows from that for those who wait, found when somebody asks.
+    outlook: OnceLock<Outlook>,
 }
 
 /// What is set, and what is in force by it.
@@ -347,7 +349,7 @@ impl View {
             let settings = rules.as_deref().map(|rules| &rules.settings);
             self.course.advance(&last, &reply.counts, settings);
         }
-        self.turns = OnceLock::new();
+        (self.turns, self.outlook) = (OnceLock::new(), OnceLock::new());
         (self.counts, self.wall_ms) = (reply.counts, reply.wall_ms);
         // What the line did before somebody changed how long it remembers, it did by what was before.
         let session_ms = |view: &View| view.settings().map_or(0, Settings::session_ms);
@@ -586,7 +588,8 @@ impl View {
 
     /// How long until the turn of somebody at this position.
     pub fn eta(&self, position: u64) -> Eta {
-        estimate::eta(position, &self.counts, self.settings(), &self.course)
+        let look = || estimate::outlook(&self.counts, self.settings(), &self.course);
+        estimate::eta(position, self.outlook.get_or_init(look))
     }
 
     /// What this node has, for its next batch.
