@@ -11,10 +11,11 @@ use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use tokio::task::AbortHandle;
-use tokio::time::{Instant, sleep, timeout_at};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use super::decide::AFTERGLOW_MS;
 use super::entrance::Entrance;
+use super::forward::Admission;
 use crate::line::{Claimed, Ending};
 use crate::room::{Proof, Sitting};
 
@@ -23,11 +24,16 @@ const AFTERGLOW: Duration = Duration::from_millis(AFTERGLOW_MS);
 /// A seat is renewed this many times in its idle time.
 const RENEWALS: u32 = 4;
 
+/// A request that takes this long is accompanied, whatever it waits for: what was revoked ends within a second.
+pub const LONG: Duration = Duration::from_millis(500);
+
 /// Whether a request under way must end. One waits for it: whoever serves the request.
 #[derive(Debug, Default)]
 pub struct Watch {
     over: AtomicBool,
     waiting: Mutex<Option<Waker>>,
+    /// Whose it is, once that is known.
+    session: OnceLock<(Arc<Entrance>, Proof, Sitting)>,
     /// Whoever accompanies it, for as long as it is there.
     companion: OnceLock<AbortHandle>,
 }
@@ -41,6 +47,28 @@ impl Watch {
         }
     }
 
+    /// It is theirs.
+    pub fn introduce(&self, admission: &Admission) {
+        let session = (admission.entrance.clone(), admission.proof, admission.sitting());
+        // A request is one visitor's.
+        let _ = self.session.set(session);
+        if let Some(waiting) = self.waiting().take() {
+            waiting.wake();
+        }
+    }
+
+    /// Until it must. Somebody stays with whoever stays long.
+    pub async fn over(self: &Arc<Watch>) {
+        if timeout(LONG, self.closed()).await.is_ok() {
+            return;
+        }
+        self.until(|watch| watch.is_closed() || watch.session.get().is_some()).await;
+        if let Some((entrance, proof, sitting)) = self.session.get() {
+            accompany(entrance, *proof, *sitting, self);
+        }
+        self.closed().await;
+    }
+
     /// Whether it must.
     pub fn is_closed(&self) -> bool {
         self.over.load(Ordering::Acquire)
@@ -48,10 +76,14 @@ impl Watch {
 
     /// Until it must.
     pub async fn closed(&self) {
+        self.until(Watch::is_closed).await;
+    }
+
+    async fn until(&self, so: impl Fn(&Watch) -> bool) {
         poll_fn(|cx| {
             let mut waiting = self.waiting();
-            // Looked at while nobody else can take the waker: who closes it comes before or after.
-            if self.is_closed() {
+            // Looked at while nobody else can take the waker: who changes it comes before or after.
+            if so(self) {
                 return Poll::Ready(());
             }
             match &mut *waiting {

@@ -325,7 +325,7 @@ impl Gate {
         let reused = tokio::select! {
             biased;
             reused = self.proxy.process_new_http(session, &self.shutdown) => reused,
-            () = watch.closed() => None,
+            () = watch.over() => None,
         };
         let mut stream = reused?.consume().0.into_any().downcast::<Fence>().ok()?;
         *unread = rest;

@@ -87,8 +87,9 @@ fn serve(
         let session = ServerSession::new_http2(session);
         let served = WATCH.scope(watch.clone(), proxy.process_new_http(session, &shutdown));
         tokio::select! {
+            biased;
             _ = served => {}
-            () = watch.closed() => {}
+            () = watch.over() => {}
         }
     });
 }

@@ -25,7 +25,7 @@ use super::access::Note;
 use super::answer::{Response, with_date};
 use super::api::{self, Streams};
 use super::asking::Outcome;
-use super::chaperone::{Connected, Progress, Watch, accompany, hurry};
+use super::chaperone::{Connected, Progress, Watch, hurry};
 use super::forward::{Asked, Forward, Order, TOO_LARGE, unsay};
 use super::front::{JOIN, REJOIN, Verdict, rejoin};
 use super::head::{Client, Head, Peer};
@@ -40,10 +40,6 @@ use crate::metrics::Failed;
 /// How long a response waits for a renewal that is on its way: an exchange takes a few milliseconds. If it takes
 /// longer the next request tries again.
 const RENEWAL: Duration = Duration::from_millis(100);
-/// A body of this size may take long enough to count as activity of its own.
-const LONG_BODY: u64 = 1024 * 1024;
-/// So does a response of more parts than this: a reader who stops is heard of no more, so it is not waited for that it takes long.
-const LONG_PARTS: u64 = 1;
 /// The kind of a response that goes on for as long as somebody listens.
 const EVENTS: &[u8] = b"text/event-stream";
 
@@ -80,9 +76,6 @@ pub struct Ctx {
     /// When a server was last chosen, until it answers.
     asked: Option<Asked>,
     body_bytes: u64,
-    /// Of the response's body, so far.
-    parts: u64,
-    accompanied: bool,
     /// Of a body over HTTP/2.
     progress: Option<Arc<Progress>>,
     /// Where requests are told of.
@@ -106,14 +99,12 @@ impl Ctx {
             admission.and_then(|admission| Connected::new(&admission.entrance, admission.proof));
     }
 
-    /// Somebody stays with whoever stays long; one is enough.
-    fn accompany(&mut self) {
-        if std::mem::replace(&mut self.accompanied, true) {
-            return;
-        }
-        let Some(watch) = self.watch.clone() else { return };
-        if let Some(admission) = self.forward().and_then(|forward| forward.admission.as_ref()) {
-            accompany(&admission.entrance, admission.proof, admission.sitting(), &watch);
+    /// Whose request it is, for whoever serves it.
+    fn introduce(&self) {
+        if let (Some(watch), Some(Handed::Forward(forward))) = (&self.watch, &self.handed)
+            && let Some(admission) = &forward.admission
+        {
+            watch.introduce(admission);
         }
     }
 }
@@ -257,6 +248,7 @@ impl ProxyHttp for Proxy {
             Box::pin(respond(session, &Response::plain(413, TOO_LARGE))).await?;
             return Ok(true);
         }
+        ctx.introduce();
         start_renewal(ctx);
         Ok(false)
     }
@@ -338,7 +330,6 @@ impl ProxyHttp for Proxy {
         }
         let kind = response.headers.get(header::CONTENT_TYPE);
         if status == 101 || kind.is_some_and(|kind| kind.as_bytes().starts_with(EVENTS)) {
-            ctx.accompany();
             ctx.connect();
         }
         match ctx.forward() {
@@ -351,13 +342,9 @@ impl ProxyHttp for Proxy {
         &self,
         _session: &mut Session,
         _body: &mut Option<Bytes>,
-        end: bool,
+        _end: bool,
         ctx: &mut Ctx,
     ) -> Result<Option<Duration>> {
-        ctx.parts += 1;
-        if !end && ctx.parts > LONG_PARTS {
-            ctx.accompany();
-        }
         close_if_over(ctx).map(|()| None)
     }
 
@@ -460,10 +447,6 @@ impl Proxy {
         let length: Option<u64> = length.and_then(|value| value.to_str().ok()?.parse().ok());
         if length > bounds.body_bytes.or(length) {
             return false;
-        }
-        let chunked = request.headers.contains_key(header::TRANSFER_ENCODING);
-        if chunked || length.is_some_and(|length| length > LONG_BODY) {
-            ctx.accompany();
         }
         if request.version == Version::HTTP_2
             && let Some(watch) = &ctx.watch

@@ -34,7 +34,7 @@ pub use request::plain;
 use response::{Ending, Head};
 
 use super::answer::Shape;
-use super::chaperone::{Connected, Watch, accompany};
+use super::chaperone::{Connected, LONG, Watch, accompany};
 use super::fence::Fence;
 use super::forward::{Admission, Forward};
 use crate::metrics::Failed;
@@ -43,8 +43,6 @@ use crate::metrics::Failed;
 const READ: usize = 16 * 1024;
 /// An answer's head is no longer than this.
 const MAX_HEAD: usize = 64 * 1024;
-/// A response that has gone on for this long counts as activity of its own.
-const LONG: Duration = Duration::from_secs(1);
 
 /// What became of a request.
 pub enum Passed {
@@ -120,20 +118,17 @@ impl Lane<'_> {
 
     /// Sends the request and reads the head of its answer.
     async fn ask(&mut self, server: &mut Server, request: &[u8]) -> Result<Head, Trouble> {
-        let settings = self.forward.origin.settings();
-        let (read_timeout, write_timeout) = (settings.read_timeout, settings.write_timeout);
+        let write_timeout = self.forward.origin.settings().write_timeout;
         match timeout(write_timeout, server.tcp.write_all(request)).await {
             Ok(Ok(())) => {}
             Ok(Err(_)) => return Err(Trouble::Silent),
             Err(_) => return Err(Trouble::Late),
         }
         loop {
-            let read = timeout(read_timeout, server.tcp.read_buf(&mut server.buffer));
-            match unless_gone(self.stream, read).await.ok_or(Trouble::Gone)? {
-                Ok(Ok(1..)) => {}
-                Ok(_) if server.buffer.is_empty() => return Err(Trouble::Silent),
-                Ok(_) => return Err(Trouble::Broken),
-                Err(_) => return Err(Trouble::Late),
+            match self.hear(server).await? {
+                Ok(1..) => {}
+                _ if server.buffer.is_empty() => return Err(Trouble::Silent),
+                _ => return Err(Trouble::Broken),
             }
             loop {
                 let head = Head::parse(&server.buffer, self.shape.head_only);
@@ -153,6 +148,23 @@ impl Lane<'_> {
                 return Err(Trouble::Broken);
             }
         }
+    }
+
+    /// Reads more of an answer whose head is still to come. The deadline that all set stands in for the one that few need.
+    async fn hear(&mut self, server: &mut Server) -> Result<io::Result<usize>, Trouble> {
+        let patience = self.forward.origin.settings().read_timeout;
+        let soon = patience.min(LONG);
+        let read = timeout(soon, server.tcp.read_buf(&mut server.buffer));
+        if let Ok(read) = unless_gone(self.stream, read).await.ok_or(Trouble::Gone)? {
+            return Ok(read);
+        }
+        let work = async {
+            let over = pin!(over(self.forward.admission.as_ref(), Duration::ZERO, false));
+            let read = timeout(patience - soon, server.tcp.read_buf(&mut server.buffer));
+            let read = unless_gone(self.stream, unless(over, read)).await.ok_or(Trouble::Gone)?;
+            read.map_err(|_| Trouble::Gone)?.map_err(|_| Trouble::Late)
+        };
+        Box::pin(work).await
     }
 
     /// Passes an answer on; whether the server's connection may be used again.
@@ -180,7 +192,8 @@ impl Lane<'_> {
     ) -> io::Result<()> {
         let read_timeout = self.forward.origin.settings().read_timeout;
         let (stream, patience) = (&mut *self.stream, self.patience);
-        let mut over = pin!(over(self.forward.admission.as_ref(), is_stream));
+        let long = if is_stream { Duration::ZERO } else { LONG };
+        let mut over = pin!(over(self.forward.admission.as_ref(), long, is_stream));
         timeout(patience, stream.write_all(head)).await.map_err(late)??;
         let began = Instant::now();
         loop {
@@ -245,7 +258,7 @@ enum Trouble {
     Broken,
     /// It took too long.
     Late,
-    /// The visitor has hung up.
+    /// The visitor has hung up, or their time is over.
     Gone,
 }
 
@@ -266,11 +279,11 @@ async fn write_part(stream: &mut Fence, part: &[u8], ending: &Ending) -> io::Res
     stream.write_all(part).await
 }
 
-/// Until the visitor's time is over. Somebody stays with whoever stays long: from when it is first waited for, or a while later.
-async fn over(admission: Option<&Admission>, is_stream: bool) {
+/// Until the visitor's time is over. Somebody stays with whoever stays `long`.
+async fn over(admission: Option<&Admission>, long: Duration, is_stream: bool) {
     let Some(admission) = admission else { return std::future::pending().await };
-    if !is_stream {
-        sleep(LONG).await;
+    if !long.is_zero() {
+        sleep(long).await;
     }
     let watch = Arc::new(Watch::default());
     let (entrance, proof) = (&admission.entrance, admission.proof);

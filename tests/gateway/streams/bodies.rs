@@ -135,6 +135,50 @@ fn a_long_response_ends_with_the_session() {
     }
 }
 
+/// The short way, the long way, and over HTTP/2: nobody waits for the origin longer than they may be there.
+#[test]
+fn a_request_that_is_not_answered_yet_ends_with_the_session() {
+    use crate::support::http2::Http2;
+    #[derive(Clone, Copy, Debug)]
+    enum Way {
+        Short,
+        Long,
+        Http2,
+    }
+    let origin = Origin::start();
+    let gateway = Gateway::before(&origin).room("sale", "max_active = 2").tls().start();
+    for way in [Way::Short, Way::Long, Way::Http2] {
+        let mut ann = Visitor::secure(&gateway);
+        assert!(ann.open("/").is_from_origin());
+        let slow = ann.dress(match way {
+            Way::Long => Request::post("/slow?ms=20000", b"a body".to_vec()),
+            _ => Request::get("/slow?ms=20000"),
+        });
+        origin.forget();
+        let asking = std::thread::spawn({
+            let (ann, mut door) = (ann.clone(), Http2::open(&gateway));
+            move || {
+                let answered = match way {
+                    Way::Http2 => door.try_ask(&slow).is_ok(),
+                    _ => {
+                        let mut connection = ann.connect();
+                        connection.send(&slow.bytes());
+                        connection.try_read(false).is_ok()
+                    }
+                };
+                (answered, Instant::now())
+            }
+        });
+        eventually("it is under way", || (!origin.seen_at("/slow").is_empty()).then_some(()));
+        let revoked = Instant::now();
+        assert!(ann.open("/command?c=revoke").is_from_origin());
+        let (answered, ended) = asking.join().expect("no panic");
+        assert!(!answered, "{way:?}: an answer");
+        let after = ended.saturating_duration_since(revoked);
+        assert!(after < Duration::from_secs(1), "{way:?}: {after:?}");
+    }
+}
+
 /// Whichever way it takes: the gateway has more than the visitor reads, and still notices.
 #[test]
 fn a_response_that_nobody_reads_ends_with_the_session() {
