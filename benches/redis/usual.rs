@@ -9,7 +9,8 @@ const JOIN: &str = "
 redis.call('RPUSH', KEYS[1], ARGV[1])
 redis.call('ZADD', KEYS[2], ARGV[2], ARGV[1])
 redis.call('HSET', KEYS[3], 'queue_id', ARGV[3], 'session_id', ARGV[4], 'status', 'waiting', 'priority', '0',
-  'enqueued_at', ARGV[2], 'last_heartbeat', ARGV[2], 'ip_address', ARGV[5], 'metadata', ARGV[6])
+  'enqueued_at', ARGV[2], 'last_heartbeat', ARGV[2], 'ip_address', ARGV[5], 'user_agent', ARGV[7],
+  'metadata', ARGV[6])
 redis.call('EXPIRE', KEYS[3], 1800)
 return redis.call('LLEN', KEYS[1])";
 
@@ -79,6 +80,7 @@ impl Usual {
         call.arg(&id).arg(1_800_000_000_000_000 + visitor).arg("sale");
         let [_, a, b, c] = u32::try_from(visitor).unwrap_or_default().to_be_bytes();
         call.arg(format!("session-{visitor:012}")).arg(format!("10.{a}.{b}.{c}")).arg("{}");
+        call.arg("Mozilla/5.0 (X11; Linux x86_64)");
         call
     }
 }

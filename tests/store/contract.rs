@@ -217,8 +217,7 @@ store_contract!([
     the_store_adds_no_rules_to_the_line,
 ]; in_memory, in_a_file);
 
-// What a line in Redis adds to the rules, which is nothing, is the model tests' to say: it begins by settling, and a
-// room that nobody has settings for never ends that.
+// What a line in Redis adds to the rules, which is nothing, is the model tests' to say.
 store_contract!([
     numbers_are_given_once_and_in_order,
     a_repeated_batch_is_answered_as_the_first_time,
@@ -226,6 +225,7 @@ store_contract!([
     a_claim_is_answered_the_same_twice,
     a_pass_is_spent_once_whatever_node_asks,
     rooms_know_nothing_of_each_other,
+    names_that_can_be_names_are_taken,
     names_that_can_not_are_refused,
     a_batch_out_of_bounds_touches_nothing,
     time_and_run_are_the_stores,
@@ -336,9 +336,12 @@ fn rooms_know_nothing_of_each_other(rig: &Rig) {
 
 fn names_that_can_be_names_are_taken(rig: &Rig) {
     let long = "x".repeat(128);
-    for name in ["a", "A-b_c.9", "acme/sale", "..", &long] {
-        let reply = exchange(&*rig.store, name, Node::new(1).batch()).unwrap();
-        assert_eq!(reply.taken, Taken::Unconfigured, "{name}");
+    for (nth, name) in ["a", "A-b_c.9", "acme/sale", "..", "a/b", &long].into_iter().enumerate() {
+        let mut node = Node::new(1);
+        node.greet(&*rig.store, name, patient(1));
+        // Each has a line of its own.
+        let reply = exchange(&*rig.store, name, join(&mut node, nth as u32 + 1)).unwrap();
+        assert_eq!(given(&reply.joins[0]), (1, nth as u32 + 1), "{name}");
     }
 }
 
