@@ -86,7 +86,10 @@ async fn run(plan: Plan, upgrade: bool, source: Source) -> Result<(), Failure> {
                 tracing::info!(event = "node.handover", "a new process takes over");
                 node.close();
                 node.idle(LAST_ANSWERS).await;
-                node.let_go().await;
+                // Where nodes share a store this one goes on with whoever it still serves.
+                if node.is_alone() {
+                    node.let_go().await;
+                }
                 drop(waiting);
                 break;
             }

@@ -400,7 +400,6 @@ function runPage(body) {
   const failed = ({ error, retrySeconds }) => {
     // There is no such room any more: the site is open.
     if (error.code === 'unknown_event') return go();
-    if (error.status === 429) return;
     const passing = !error.status || error.status === 503 || !has('error');
     const text = passing ? words.reconnecting : words.error;
     if (passing) show('waiting', 'reconnecting');
@@ -423,6 +422,8 @@ function runPage(body) {
     show('waiting', first.has('reconnecting') ? 'reconnecting' : 'live', first.has('paused') ? 'paused' : '');
     if (body.dataset.anteroomOpens) opening(body.dataset.anteroomOpens);
     new QueueClient().listenStatus({ eventId, delay: poll * 1000 }).listen(status => {
+      // Too soon asked: what was said still holds, and what counts down goes on.
+      if (status.error?.status === 429) return;
       clearInterval(ticking);
       if (status.state === QueueState.waiting) waiting(status);
       else if (status.state === QueueState.admitted) admitted(status.claimWindowSeconds, first.has('unsent') ? 5 : 0);

@@ -33,7 +33,7 @@ use crate::gateway::proxy::Proxy;
 use crate::gateway::route::Routes;
 use crate::gateway::scribe::Scribe;
 use crate::gateway::settings::{self, Settings};
-use crate::gateway::tls::Certificate;
+use crate::gateway::tls;
 use crate::handover::Named;
 use crate::line::{self, Offer};
 use crate::metrics::Metrics;
@@ -101,8 +101,8 @@ pub enum Failure {
     Entropy(#[from] getrandom::Error),
 }
 
-/// A certificate, and where it comes from.
-pub type Certificates = Vec<(settings::Tls, Arc<Certificate>)>;
+/// Of each address with TLS, and where they come from.
+pub type Certificates = Vec<(settings::Tls, Arc<tls::Certificates>)>;
 
 /// A running node.
 pub struct Node {
@@ -234,7 +234,7 @@ pub fn sockets(plan: &Plan, mut inherited: Vec<Named>) -> Result<Vec<Named>, Fai
 /// The first that can't be used.
 pub fn certificates(settings: &Settings) -> Result<Certificates, Failure> {
     let read = |tls: &settings::Tls| {
-        let found = Certificate::read(&tls.cert, &tls.key).map_err(Failure::Tls)?;
+        let found = tls::Certificates::read(&tls.certificates).map_err(Failure::Tls)?;
         Ok((tls.clone(), Arc::new(found)))
     };
     settings.tls.iter().map(read).collect()
@@ -338,8 +338,8 @@ impl Node {
         });
         let proxy = Arc::new(proxy(&live, &streams, &shutdown));
         let gate = Gate::new(live.clone(), proxy.clone(), streams, shutdown.clone());
-        let places = node.places.clone();
-        let porter = Porter { gate: Arc::new(gate), proxy, live, places, shutdown };
+        let (places, guests) = (node.places.clone(), Arc::default());
+        let porter = Porter { gate: Arc::new(gate), proxy, live, places, guests, shutdown };
         let visitors = plan.gateway.listen.len() + plan.gateway.tls.len();
         let (visitors, operators) = sockets.split_at(visitors.min(sockets.len()));
         node.welcome(&porter, visitors, plan.gateway.listen.len())?;
@@ -370,8 +370,8 @@ impl Node {
             let acceptor = match index.checked_sub(plain) {
                 None => None,
                 Some(index) => {
-                    let (_, certificate) = &self.certificates[index];
-                    Some(Arc::new(certificate.acceptor().map_err(Failure::Tls)?))
+                    let (_, certificates) = &self.certificates[index];
+                    Some(Arc::new(certificates.acceptor().map_err(Failure::Tls)?))
                 }
             };
             let protocol = if acceptor.is_some() { "https" } else { "http" };
@@ -418,10 +418,10 @@ impl Node {
         let ring = ring(&plan.keys, self.secret.as_ref())?;
         // Those of addresses that are listened on; everything is read before anything is put in force.
         let mut fresh = Vec::new();
-        for (tls, certificate) in &self.certificates {
+        for (tls, certificates) in &self.certificates {
             let now = plan.gateway.tls.iter().find(|now| now.listen == tls.listen).unwrap_or(tls);
-            let read = Certificate::read(&now.cert, &now.key).map_err(Failure::Tls)?;
-            fresh.push((certificate, read));
+            let read = tls::Certificates::read(&now.certificates).map_err(Failure::Tls)?;
+            fresh.push((certificates, read));
         }
         let mut written = self.written.lock().await;
         let before = std::mem::replace(&mut *written, Written { gateway: plan.gateway, ring });
@@ -429,8 +429,8 @@ impl Node {
             *written = before;
             return Err(failure);
         }
-        for (certificate, fresh) in fresh {
-            certificate.replace(fresh);
+        for (certificates, fresh) in fresh {
+            certificates.replace(fresh);
         }
         self.admin.change(&plan.admin, written.ring.sessions());
         Ok(())
@@ -491,6 +491,12 @@ impl Node {
             let _ = self.admin_places.acquire_many(operators).await;
         })
         .await;
+    }
+
+    /// Whether no other process can have its store while it is open.
+    pub fn is_alone(&self) -> bool {
+        let shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        shared.as_ref().is_some_and(|shared| shared.alone)
     }
 
     /// Ends the conversations with the store and closes it. Whoever asks afterwards is told to come back.

@@ -94,7 +94,11 @@ fn summary(Found { plan, warnings, name }: &Found) -> String {
         line("listens", &format!("http://{address}"));
     }
     for tls in &plan.gateway.tls {
-        line("listens", &format!("https://{}", tls.listen));
+        let certificates = match tls.certificates.len() {
+            1 => String::new(),
+            several => format!(", {several} certificates"),
+        };
+        line("listens", &format!("https://{}{certificates}", tls.listen));
     }
     if let Some(address) = &plan.admin.listen {
         line("admin", &format!("http://{address}, {}", operators(plan)));

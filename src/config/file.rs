@@ -121,6 +121,7 @@ pub(super) struct Origin {
 #[derive(Debug, Default)]
 pub(super) struct Bounds {
     pub(super) connections: Option<Written<u64>>,
+    pub(super) connections_per_address: Option<Written<u64>>,
     pub(super) header_timeout: Option<Written<u64>>,
     pub(super) idle_timeout: Option<Written<u64>>,
     pub(super) header_bytes: Option<Written<u64>>,
@@ -203,6 +204,7 @@ static BOUNDS: Level = Level {
     name: "[bounds]",
     keys: &[
         "connections",
+        "connections_per_address",
         "header_timeout",
         "idle_timeout",
         "header_bytes",
@@ -349,6 +351,7 @@ impl Bounds {
     fn read(bounds: &Reader<'_>) -> Bounds {
         Bounds {
             connections: bounds.count("connections"),
+            connections_per_address: bounds.count("connections_per_address"),
             header_timeout: bounds.duration("header_timeout"),
             idle_timeout: bounds.duration("idle_timeout"),
             header_bytes: bounds.read("header_bytes", Node::bytes),

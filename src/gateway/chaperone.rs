@@ -17,7 +17,7 @@ use super::decide::AFTERGLOW_MS;
 use super::entrance::Entrance;
 use super::forward::Admission;
 use crate::line::{Claimed, Ending};
-use crate::room::{Proof, Sitting};
+use crate::room::{Busy, Proof, Sitting};
 
 /// What a completed visit may still take.
 const AFTERGLOW: Duration = Duration::from_millis(AFTERGLOW_MS);
@@ -163,6 +163,7 @@ async fn stay(entrance: &Entrance, proof: Proof, sitting: Sitting) {
     let pause = pause(entrance);
     let vigil = room.vigil(proof.number);
     let mut renewed = Instant::now();
+    let mut seated = renewed;
     loop {
         let news = vigil.news();
         let (void, ending) = {
@@ -180,18 +181,28 @@ async fn stay(entrance: &Entrance, proof: Proof, sitting: Sitting) {
             continue;
         }
         renewed = Instant::now();
-        let renewal = room.renew(proof, sitting).await;
-        if let Ok(Claimed::Over(_) | Claimed::Stale) = renewal {
-            return;
+        match room.renew(proof, sitting).await {
+            Ok(Claimed::Over(_) | Claimed::Stale) => return,
+            // Another process speaks for the line now: a seat of which it hears nothing is not kept.
+            Err(Busy::Dropped) if idle(entrance).is_some_and(|idle| seated.elapsed() >= idle) => {
+                return;
+            }
+            Err(Busy::Dropped) => {}
+            _ => seated = renewed,
         }
     }
+}
+
+/// For how long a seat is kept of which nothing is heard.
+fn idle(entrance: &Entrance) -> Option<Duration> {
+    let idle_ms = entrance.room.view().settings()?.session_idle_ms;
+    idle_ms.map(Duration::from_millis)
 }
 
 /// Between two renewals.
 fn pause(entrance: &Entrance) -> Duration {
     let view = entrance.room.view();
-    let idle = view.settings().and_then(|settings| settings.session_idle_ms);
-    let pause = Duration::from_millis(idle.unwrap_or(60_000)) / RENEWALS;
+    let pause = idle(entrance).unwrap_or(Duration::from_secs(60)) / RENEWALS;
     // Another connection of theirs may close, here or elsewhere: this one says in time that it is open.
     entrance.slot_grace(&view).map_or(pause, |grace| pause.min(grace / (RENEWALS - 1)))
 }

@@ -394,18 +394,33 @@ impl Entrance {
     ) -> (Held<'s>, Option<&'h [u8]>) {
         let app = head.get("x-admission-pass");
         let mut found = app.into_iter().chain(self.jar.values(head, client.secure));
-        let Some(mut token) = found.next() else { return (Held::Nothing, None) };
-        // Nearly always there is one. Of several the first that is good counts: a planted one hides nobody.
-        for next in found {
-            if matches!(self.read_with(token, head, &mut Scratch::new()), Held::Nothing) {
-                token = next;
-            }
-        }
+        let Some(first) = found.next() else { return (Held::Nothing, None) };
+        // Nearly always there is one. Of several none hides a better one, whoever put it there.
+        let token = found.fold(first, |best, next| {
+            let worth = |token| self.worth(&self.read_with(token, head, &mut Scratch::new()));
+            if worth(next) > worth(best) { next } else { best }
+        });
         let held = self.read_with(token, head, scratch);
         if matches!(held, Held::Nothing) {
             chronicle::forged(self, token);
         }
         (held, Some(token))
+    }
+
+    /// Which of several is taken for what a visitor has: what may still be good before what is over, of those the last that was
+    /// given. One that a browser still has from before the cookie was set for another domain is older.
+    fn worth(&self, held: &Held<'_>) -> (bool, u64) {
+        let (epoch, now_ms) = (self.room.view().counts().epoch, self.room.now_ms());
+        match held.carried() {
+            Carried::Nothing => (false, 0),
+            Carried::Ticket { proof, joined_ms } => (proof.epoch >= epoch, joined_ms),
+            Carried::Pass { proof, issued_ms, expires_ms, .. } => {
+                (proof.epoch >= epoch && now_ms < expires_ms, issued_ms)
+            }
+            // Whoever has a place has it, whatever the lot was before.
+            Carried::Outside { expires_ms, .. } => (now_ms < expires_ms, 0),
+            Carried::Provisional { arrived_ms, .. } => (true, arrived_ms),
+        }
     }
 
     /// The ticket of a number: the same join gives the same one, byte for byte.

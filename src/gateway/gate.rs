@@ -144,7 +144,7 @@ impl Gate {
                     let late = || Instant::now() + bounds.header_timeout;
                     let deadline = *deadline.get_or_insert_with(late);
                     let more = tokio::select! {
-                        read = read_some(stream, unread) => matches!(read, Ok(1..)),
+                        read = read_line(stream, unread, bounds.header_bytes) => read,
                         () = sleep_until(deadline) => {
                             let late = Refused(408, "The head of this request took too long.\n");
                             self.live.load().access.unreadable(late.0);
@@ -414,6 +414,19 @@ async fn read_some(stream: &mut Fence, unread: &mut BytesMut) -> io::Result<usiz
         })
     })
     .await
+}
+
+/// Reads until a line more may be there, or `most` bytes are: a head that comes byte by byte is parsed once a line. Whether it goes on.
+async fn read_line(stream: &mut Fence, unread: &mut BytesMut, most: usize) -> bool {
+    loop {
+        let known = unread.len();
+        if !matches!(read_some(stream, unread).await, Ok(1..)) {
+            return false;
+        }
+        if unread.len() >= most || memchr::memchr(b'\n', &unread[known..]).is_some() {
+            return true;
+        }
+    }
 }
 
 async fn respond(

@@ -80,7 +80,7 @@ impl Client {
     /// Reads the way back: the rightmost address that is not a trusted proxy's is the client's. Whatever stands
     /// left of it was written by somebody who may lie.
     pub fn behind(peer: Peer, head: &impl Head, trusted: &[IpNet]) -> Client {
-        let trusts = |address: IpAddr| trusted.iter().any(|net| net.contains(&plain(address)));
+        let trusts = |address: IpAddr| is_among(trusted, address);
         let peer_address = plain(peer.address);
         if trusted.is_empty() || !trusts(peer_address) {
             return Client {
@@ -112,6 +112,11 @@ impl Client {
         };
         Client { address, peer: peer_address, secure, vouched: true }
     }
+}
+
+/// Whether an address is in any of these networks.
+pub fn is_among(networks: &[IpNet], address: IpAddr) -> bool {
+    networks.iter().any(|net| net.contains(&plain(address)))
 }
 
 /// IPv4 dressed as IPv6 is IPv4: rules about addresses are written in one form.

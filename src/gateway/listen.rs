@@ -5,7 +5,7 @@
 //! connection for its accepting, and closes its listeners only with the whole server.
 
 use std::io;
-use std::net::{SocketAddr, TcpListener as StdListener};
+use std::net::{IpAddr, SocketAddr, TcpListener as StdListener};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,11 +16,12 @@ use pingora::proxy::HttpProxy;
 use pingora::server::ShutdownWatch;
 use socket2::{Domain, Protocol, Socket, Type};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
 
 use super::connection::Connection;
 use super::gate::Gate;
+use super::guests::{Guest, Guests};
 use super::head::Peer;
 use super::http2;
 use super::live::Live;
@@ -52,6 +53,9 @@ pub fn bind(address: SocketAddr) -> io::Result<StdListener> {
     Ok(socket.into())
 }
 
+/// One among all, and one of an address; given back when it is dropped.
+type Place = (OwnedSemaphorePermit, Guest);
+
 /// What takes connections in.
 #[derive(Clone)]
 pub struct Porter {
@@ -63,6 +67,8 @@ pub struct Porter {
     pub live: Arc<ArcSwap<Live>>,
     /// As many as may be there at once.
     pub places: Arc<Semaphore>,
+    /// Who is.
+    pub guests: Arc<Guests>,
     /// When to stop.
     pub shutdown: ShutdownWatch,
 }
@@ -89,8 +95,12 @@ impl Porter {
     }
 
     fn take(&mut self, tcp: TcpStream, peer: SocketAddr, tls: Option<&Arc<Acceptor>>) {
-        let Ok(place) = self.places.clone().try_acquire_owned() else {
-            let _ = tcp.try_write(TOO_MANY);
+        let place = self.place(peer.ip());
+        let Some(place) = place else {
+            // Over TLS there is no way to say it before a handshake, which is what there is no room for.
+            if tls.is_none() {
+                let _ = tcp.try_write(TOO_MANY);
+            }
             return;
         };
         // What is written is written whole; waiting for more would only add to the delay.
@@ -119,7 +129,19 @@ impl Porter {
         }
     }
 
-    async fn attend_secure(self, stream: Stream, address: std::net::IpAddr) {
+    /// A place for a connection, if there is one left and its address may have it. A proxy brings many people's.
+    fn place(&self, address: IpAddr) -> Option<Place> {
+        let live = self.live.load();
+        let most = match live.trusts(address) {
+            true => usize::MAX,
+            false => live.bounds.connections_per_address,
+        };
+        let guest = self.guests.admit(address, most)?;
+        let place = self.places.clone().try_acquire_owned().ok()?;
+        Some((place, guest))
+    }
+
+    async fn attend_secure(self, stream: Stream, address: IpAddr) {
         match stream.selected_alpn_proto() {
             Some(ALPN::H2) => http2::attend(&self.proxy, &self.live, stream, self.shutdown).await,
             _ => self.gate.attend(stream, Peer { address, secure: true }).await,

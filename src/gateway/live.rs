@@ -3,6 +3,7 @@
 //! Owns the lookup from a request to a room and an origin. Changed by nobody: a reload makes another one.
 
 use std::collections::{HashMap, HashSet};
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use ipnet::IpNet;
@@ -10,7 +11,7 @@ use ipnet::IpNet;
 use super::access::Access;
 use super::api::Meters;
 use super::entrance::Entrance;
-use super::head::{Client, Head, Peer};
+use super::head::{Client, Head, Peer, is_among};
 use super::origin::Origin;
 use super::route::{Asked, Routes, Way, same};
 use super::settings::Bounds;
@@ -57,6 +58,11 @@ impl Live {
             webhooks: Arc::default(),
             access: Access::default(),
         }
+    }
+
+    /// Whether what connects from an address may be a proxy of ours, with many people behind it.
+    pub fn trusts(&self, address: IpAddr) -> bool {
+        is_among(&self.trusted_proxies, address)
     }
 
     /// Who is asking.

@@ -12,7 +12,7 @@
 //! - [`proxy`]: what may pass; [`lane`]: the short way for plain requests; [`forward`]: headers to and from the origin;
 //!   [`origin`]: its servers; [`chaperone`]: whoever stays long; [`fence`]: what belongs to the next request; [`patient`]: the
 //!   way of a WebSocket to its origin.
-//! - [`listen`], [`tls`], [`connection`], [`alarm`]: sockets. [`head`], [`answer`], [`cookie`]: what goes over them.
+//! - [`listen`], [`guests`], [`tls`], [`connection`], [`alarm`]: sockets. [`head`], [`answer`], [`cookie`]: what goes over them.
 
 pub mod access;
 pub mod alarm;
@@ -30,6 +30,7 @@ pub mod fence;
 pub mod forward;
 pub mod front;
 pub mod gate;
+pub mod guests;
 pub mod head;
 pub mod http1;
 pub mod http2;

@@ -11,7 +11,7 @@ use std::net::IpAddr;
 
 use ipnet::IpNet;
 
-use super::path::Readings;
+use super::path::{Readings, unescaped};
 
 /// What an operator wrote about one room.
 #[derive(Clone, Debug, Default)]
@@ -119,6 +119,11 @@ impl Routes {
     pub fn new(guards: Vec<Guard>, sites: &[(String, String)]) -> Routes {
         let mut routes = Routes { guards, ..Routes::default() };
         for guard in &mut routes.guards {
+            if let Some(paths) = &mut guard.paths {
+                paths.extend(paths.clone().iter().map(|pattern| unescaped(pattern)));
+                paths.sort_unstable();
+                paths.dedup();
+            }
             // Last: a method is why somebody is let by only where nothing else is.
             guard.bypass.sort_by_key(|rule| matches!(rule, Bypass::Method(_)));
         }

@@ -69,11 +69,18 @@ pub enum OnLoss {
     Closed,
 }
 
-/// An address with a certificate.
+/// An address with TLS.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tls {
     /// `0.0.0.0:443`.
     pub listen: String,
+    /// One at least. The first is for whoever asks for a name that none has.
+    pub certificates: Vec<Certificate>,
+}
+
+/// A certificate and its key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Certificate {
     /// PEM, the chain.
     pub cert: PathBuf,
     /// PEM.
@@ -230,6 +237,8 @@ pub struct Limits {
 pub struct Bounds {
     /// Connections at once.
     pub connections: usize,
+    /// Of them, from one address that is no trusted proxy's.
+    pub connections_per_address: usize,
     /// Until a whole request head is here, from its first byte on; also until the first byte of a connection.
     pub header_timeout: Duration,
     /// Between two requests of a connection.
@@ -250,6 +259,7 @@ impl Default for Bounds {
     fn default() -> Bounds {
         Bounds {
             connections: 100_000,
+            connections_per_address: 20_000,
             header_timeout: Duration::from_secs(10),
             idle_timeout: Duration::from_secs(15),
             header_bytes: 32 * 1024,

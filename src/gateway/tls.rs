@@ -8,31 +8,35 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use pingora::listeners::tls::Acceptor;
+use rustls::client::verify_server_name;
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject as _;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use rustls::server::{ClientHello, ResolvesServerCert, ServerConfig};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::server::{ClientHello, ParsedCertificate, ResolvesServerCert, ServerConfig};
 use rustls::sign::CertifiedKey;
 
-/// A certificate that can be exchanged while it is in use.
-#[derive(Debug)]
-pub struct Certificate(ArcSwap<CertifiedKey>);
+use super::settings::Certificate;
 
-impl Certificate {
-    /// Reads chain and key.
+/// The certificates of an address. They can be exchanged while they are in use.
+#[derive(Debug)]
+pub struct Certificates(ArcSwap<Vec<Arc<CertifiedKey>>>);
+
+impl Certificates {
+    /// Reads them all, one at least.
     ///
     /// # Errors
-    /// What is wrong with them, and with which.
-    pub fn read(cert: &Path, key: &Path) -> Result<Certificate, String> {
-        read(cert, key).map(|found| Certificate(ArcSwap::from_pointee(found)))
+    /// What is wrong with the first that can't be used.
+    pub fn read(from: &[Certificate]) -> Result<Certificates, String> {
+        let read: Result<Vec<_>, String> = from.iter().map(|one| read(one).map(Arc::new)).collect();
+        read.map(|found| Certificates(ArcSwap::from_pointee(found)))
     }
 
-    /// Another one from now on. Connections that are open stay as they are.
-    pub fn replace(&self, with: Certificate) {
+    /// Others from now on. Connections that are open stay as they are.
+    pub fn replace(&self, with: Certificates) {
         self.0.store(with.0.load_full());
     }
 
-    /// What shakes hands with it.
+    /// What shakes hands with them.
     ///
     /// # Errors
     /// What hinders it.
@@ -50,21 +54,29 @@ impl Certificate {
     }
 }
 
-impl ResolvesServerCert for Certificate {
-    fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
-        Some(self.0.load_full())
+impl ResolvesServerCert for Certificates {
+    /// The first that is good for the name that is asked for; the first of all for whoever asks for none, or for one that none is
+    /// good for: the browser tells its visitor better than an aborted handshake what is wrong.
+    fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        let all = self.0.load();
+        let name = hello.server_name().filter(|_| all.len() > 1);
+        let name = name.and_then(|name| ServerName::try_from(name).ok());
+        let fitting = name.and_then(|name| all.iter().find(|one| is_for(one, &name)));
+        fitting.or(all.first()).cloned()
     }
 }
 
-/// Whether chain and key can be used.
+/// Whether it is good for a name.
+fn is_for(certificate: &CertifiedKey, name: &ServerName<'_>) -> bool {
+    let parsed = certificate.end_entity_cert().and_then(ParsedCertificate::try_from);
+    parsed.is_ok_and(|parsed| verify_server_name(&parsed, name).is_ok())
+}
+
+/// Chain and key, if they can be used.
 ///
 /// # Errors
 /// What is wrong with them, and with which.
-pub fn check(cert: &Path, key: &Path) -> Result<(), String> {
-    read(cert, key).map(|_| ())
-}
-
-fn read(cert: &Path, key: &Path) -> Result<CertifiedKey, String> {
+pub fn read(Certificate { cert, key }: &Certificate) -> Result<CertifiedKey, String> {
     let named =
         |path: &Path, problem: &dyn std::fmt::Display| format!("{}: {problem}", path.display());
     let chain = CertificateDer::pem_file_iter(cert).map_err(|error| named(cert, &error))?;

@@ -110,21 +110,41 @@ fn no_part_of_a_pass_is_enough_and_no_bit_of_it_may_change() {
 fn a_planted_cookie_hides_no_good_one() {
     let full = Full::new();
     let Full { name, pass, ticket, .. } = &full;
-    let foreign = pass_like(pass, &keys("other"), |_| {});
-    for planted in ["", "x", "a.b.c", foreign.as_str()] {
+    let (sale, day) = (keys("sale"), 86_400);
+    let planted = [
+        String::new(),
+        "x".to_owned(),
+        "a.b.c".to_owned(),
+        pass_like(pass, &keys("other"), |_| {}),
+        // What once was good, as a browser sends it that still has it from before `cookie_domain` was changed.
+        pass_like(pass, &sale, |pass| {
+            (pass.issued_at, pass.expires_at) = (pass.issued_at - day, pass.expires_at - day)
+        }),
+        pass_like(pass, &sale, |pass| {
+            (pass.epoch, pass.issued_at) = (pass.epoch - 1, pass.issued_at + 1)
+        }),
+        ticket_like(ticket, &sale, |ticket| ticket.joined_at -= 60),
+        ticket_like(ticket, &sale, |ticket| {
+            (ticket.epoch, ticket.joined_at) = (ticket.epoch - 1, ticket.joined_at + 60)
+        }),
+    ];
+    for planted in &planted {
         assert!(full.lets_in(&format!("{name}={planted}; {name}={pass}")), "before: {planted}");
         assert!(full.lets_in(&format!("{name}={pass}; {name}={planted}")), "after: {planted}");
         let split = Request::get("/sale/part")
             .with("Cookie", &format!("{name}={planted}"))
             .with("Cookie", &format!("{name}={pass}"));
         assert!(full.gateway.connect().ask(&split).is_from_origin(), "another line: {planted}");
+        let apps = Request::get("/sale/part")
+            .with("X-Admission-Pass", planted)
+            .with("Cookie", &format!("{name}={pass}"));
+        assert!(full.gateway.connect().ask(&apps).is_from_origin(), "in a header: {planted}");
     }
     full.origin.forget();
     // Names that only look alike are other names.
     for other in [format!("{name}x"), format!("x{name}"), name.to_uppercase()] {
         assert!(!full.lets_in(&format!("{other}={pass}")), "{other}");
     }
-    let _ = ticket;
 }
 
 #[test]

@@ -104,7 +104,7 @@ fn a_path_outside_every_room_goes_to_the_hosts_origin() {
 }
 
 /// Every one of them reaches `/checkout/pay` on some server.
-const WAYS_ROUND: [&str; 22] = [
+const WAYS_ROUND: [&str; 32] = [
     "/checkout/pay",
     "//checkout//pay",
     "/./checkout/./pay",
@@ -127,6 +127,16 @@ const WAYS_ROUND: [&str; 22] = [
     "/%43heckout/pay",
     "/STATIC/../Checkout/pay",
     "/STATIC/%2e%2e/checkOUT/Pay",
+    "/checkout%3Fv=1",
+    "/checkout%3f/../../static/x",
+    "/checkout/pay%23top",
+    "/checkout%2523/x",
+    "/checkout%00x",
+    "/checkout%00/../static/x",
+    "/static/..%2fcheckout%3Fx",
+    "/checkout./pay",
+    "/checkout%20%20/pay",
+    "/chec\u{212a}out/pay",
 ];
 
 #[test]
@@ -153,10 +163,30 @@ fn there_is_no_way_round() {
         "/static%2fapp.js",
         "/static/app.js;x",
         "/static/%00",
+        "/static/..%3Fx",
+        "/static/a%23b.css",
+        "/static/a%3Fb.css",
+        "/static/a.css.",
+        "/static/a%20",
         "/STATIC/app.js",
         "/%53tatic/a",
     ] {
         assert_eq!(room(&routes, "all.example.com", path), Some("all"), "{path}");
+    }
+}
+
+#[test]
+fn letters_beyond_ascii_have_capitals_too() {
+    for pattern in ["/caf%C3%A9", "/CAF%c3%89/*"] {
+        let routes = Routes::new(vec![guard("tea", &[], &[pattern])], &[]);
+        for path in ["/caf%C3%A9", "/CAF%C3%89", "/cafÉ/", "/Caf%25C3%2589", "/x/..%2fcaf%c3%a9"] {
+            assert_eq!(room(&routes, "h", path), Some("tea"), "{pattern}: {path}");
+        }
+        assert_eq!(room(&routes, "h", "/cafe"), None);
+    }
+    let routes = Routes::new(vec![guard("sale", &[], &["/checkout"])], &[]);
+    for path in ["/chec%E2%84%AAout", "/CHEC%e2%84%aaOUT"] {
+        assert_eq!(room(&routes, "h", path), Some("sale"), "{path}");
     }
 }
 

@@ -116,6 +116,19 @@ fn by_an_operator_and_by_the_origin_within_a_second() {
         out.push(ann);
     }
 
+    // With requests in between, each of them verified offline.
+    let ann = enter(&nodes[1]);
+    let path = format!("/v1/rooms/sale/visitors/{}", number(&ann.token().expect("a pass").1));
+    eventually("known to the first node, too", || {
+        (operator.get(&path).status == 200).then_some(())
+    });
+    outlasts(&nodes, &ann, [Open::WebSocket, Open::Requests], || {
+        let began = Instant::now();
+        assert_eq!(operator.does(&format!("{path}/revoke"), &json!({}))["done"], true);
+        began
+    });
+    out.push(ann);
+
     // By the origin's word, in an answer that another node carries.
     let bob = enter(&nodes[2]);
     outlasts(&nodes, &bob, [Open::WebSocket, Open::Stream, Open::Requests], || {

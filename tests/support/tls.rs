@@ -4,12 +4,16 @@ use std::fs::Permissions;
 use std::net::{SocketAddr, TcpStream};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject as _;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
-use rustls::{ClientConfig, ClientConnection, RootCertStore, ServerConfig, StreamOwned};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use rustls::{
+    ClientConfig, ClientConnection, DigitallySignedStruct, RootCertStore, ServerConfig,
+    SignatureScheme, StreamOwned,
+};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio_rustls::TlsAcceptor;
@@ -98,6 +102,65 @@ impl Front {
 #[track_caller]
 pub fn connect(address: SocketAddr, host: &str, certificate: &[u8]) -> Connection {
     connect_for(b"http/1.1", address, host, certificate)
+}
+
+/// The certificate that whoever asks for a host is shown, good or not.
+#[track_caller]
+pub fn shown(address: SocketAddr, host: &str) -> Vec<u8> {
+    let mut tcp = TcpStream::connect_timeout(&address, PATIENCE).expect("a connection");
+    tcp.set_read_timeout(Some(PATIENCE)).expect("a deadline");
+    let name = ServerName::try_from(host.to_owned()).expect("a name");
+    let seen = Arc::new(Seen::default());
+    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .expect("versions")
+        .dangerous()
+        .with_custom_certificate_verifier(seen.clone())
+        .with_no_client_auth();
+    let mut session = ClientConnection::new(Arc::new(config), name).expect("a session");
+    let _ = session.complete_io(&mut tcp);
+    let certificate = seen.0.lock().expect("no panic").take();
+    certificate.expect("a certificate is shown")
+}
+
+/// Notes a certificate, and trusts none.
+#[derive(Debug, Default)]
+struct Seen(Mutex<Option<Vec<u8>>>);
+
+impl ServerCertVerifier for Seen {
+    fn verify_server_cert(
+        &self,
+        certificate: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        *self.0.lock().expect("no panic") = Some(certificate.to_vec());
+        Err(rustls::Error::General("seen".to_owned()))
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        _: &[u8],
+        _: &CertificateDer<'_>,
+        _: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        Err(rustls::Error::General("not asked".to_owned()))
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        _: &[u8],
+        _: &CertificateDer<'_>,
+        _: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        Err(rustls::Error::General("not asked".to_owned()))
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        ring::default_provider().signature_verification_algorithms.supported_schemes()
+    }
 }
 
 /// A connection on which another protocol was agreed on.

@@ -35,6 +35,14 @@ impl Check<'_> {
                 text::grouped,
                 "a node without connections serves nobody, and more than that no system has",
             ),
+            connections_per_address: number(
+                &written.connections_per_address,
+                usual.connections_per_address,
+                1,
+                10_000_000,
+                text::grouped,
+                "nobody could connect without one, and more than that no system has",
+            ),
             header_timeout: self.duration(
                 written.header_timeout.as_ref(),
                 usual.header_timeout,

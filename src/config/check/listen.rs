@@ -11,7 +11,7 @@ use super::pattern::{self, Wrong};
 use super::{Check, secret};
 use crate::config::file::File;
 use crate::config::report::Written;
-use crate::gateway::settings::Tls;
+use crate::gateway::settings::{Certificate, Tls};
 use crate::gateway::tls;
 
 /// Every interface, on the port that needs no privilege.
@@ -36,26 +36,30 @@ impl Check<'_> {
         if file.listen.is_none() && file.tls.is_empty() && !file.spoils(&["listen", "tls"]) {
             listen.push(DEFAULT_LISTEN.to_owned());
         }
-        let tls: Vec<Tls> = file
-            .tls
-            .iter()
-            .filter_map(|tls| {
-                for (key, there) in [
-                    ("listen", tls.listen.is_some()),
-                    ("cert", tls.cert.is_some()),
-                    ("key", tls.key.is_some()),
-                ] {
-                    if !there && !tls.spoiled.contains(key) {
-                        let means = "an address with TLS needs all of listen, cert and key";
-                        self.report.problem(format!("{}.{key} is missing", tls.path), means);
-                    }
+        let mut tls: Vec<Tls> = Vec::new();
+        for written in &file.tls {
+            for (key, there) in [
+                ("listen", written.listen.is_some()),
+                ("cert", written.cert.is_some()),
+                ("key", written.key.is_some()),
+            ] {
+                if !there && !written.spoiled.contains(key) {
+                    let means = "an address with TLS needs all of listen, cert and key";
+                    self.report.problem(format!("{}.{key} is missing", written.path), means);
                 }
-                let listen = tls.listen.as_ref().and_then(|address| self.address(address, taken));
-                let pair = self.certificate(tls.cert.as_ref(), tls.key.as_ref());
-                let (cert, key) = pair?;
-                Some(Tls { listen: listen?, cert, key })
-            })
-            .collect();
+            }
+            let certificate = self.certificate(written.cert.as_ref(), written.key.as_ref());
+            let Some(address) = &written.listen else { continue };
+            // Several of one address are one listener with several certificates.
+            match tls.iter_mut().find(|known| known.listen == address.value) {
+                Some(known) => known.certificates.extend(certificate),
+                None => {
+                    let certificates = certificate.into_iter().collect();
+                    let listen = self.address(address, taken);
+                    tls.extend(listen.map(|listen| Tls { listen, certificates }));
+                }
+            }
+        }
         if file.listen.as_ref().is_some_and(Vec::is_empty)
             && file.tls.is_empty()
             && !file.spoils(&["tls"])
@@ -98,7 +102,7 @@ impl Check<'_> {
         &self,
         cert: Option<&Written<PathBuf>>,
         key: Option<&Written<PathBuf>>,
-    ) -> Option<(PathBuf, PathBuf)> {
+    ) -> Option<Certificate> {
         let readable = |written: &Written<PathBuf>| {
             let path = self.resolve(&written.value);
             match Disk::open(&path) {
@@ -116,16 +120,17 @@ impl Check<'_> {
         let chain = cert.and_then(readable);
         let secret = key.and_then(readable);
         let ((cert, chain), (key, secret)) = (cert.zip(chain)?, key.zip(secret)?);
-        if let Err(error) = tls::check(&chain, &secret) {
+        let certificate = Certificate { cert: chain, key: secret };
+        if let Err(error) = tls::read(&certificate) {
             let said = format!("{} and {} can't be used", cert.said(), key.briefly());
             self.report.problem(said, error);
             return None;
         }
-        if secret::is_open_to_others(&secret) {
+        if secret::is_open_to_others(&certificate.key) {
             let means = "every user of this machine can read the private key. chmod o-rwx it";
             self.report.warn(format!("{} is open to others", key.said()), means);
         }
-        Some((chain, secret))
+        Some(certificate)
     }
 
     pub(super) fn threads(&self, file: &File) -> Option<usize> {

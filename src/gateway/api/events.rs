@@ -3,10 +3,10 @@
 //! Owns the stream's rhythm. The first event comes at once; then one for every change, at the pace at which a page would
 //! have polled, and at once when the turn comes or is over, which ends the stream. Whoever is sent to the end of the line
 //! is told of the place there by the same stream. Every event and every sign of life in between counts as a poll. A stream
-//! holds a connection for as long as its visitor waits, so there are only so many on a node: whoever gets none polls.
+//! holds a connection for as long as its visitor waits, so there are only so many of a room on a node, and of a visitor: whoever gets none polls.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
@@ -21,7 +21,7 @@ use crate::gateway::decide::Carried;
 use crate::gateway::entrance::Entrance;
 use crate::gateway::head::{Client, Head};
 use crate::gateway::live::Live;
-use crate::line::{Ending, Reason, View};
+use crate::line::{Ending, Number, Reason, View};
 use crate::room::Proof;
 use crate::token::Scratch;
 
@@ -32,10 +32,18 @@ const SILENCE: Duration = Duration::from_secs(15);
 /// What a browser waits before it connects again, unless the stream told it to stop.
 const OPENING: &[u8] = b"retry: 5000\n";
 
+/// As many may one visitor have: a tab or an app each, and some that have not noticed yet that they are over.
+const MAX_OWN: usize = 8;
+
 /// The streams open on a node.
 #[derive(Debug, Default)]
-pub struct Streams {
-    open: AtomicUsize,
+pub struct Streams(Mutex<HashMap<String, Open>>);
+
+/// Those of a room: how many, and whose.
+#[derive(Debug, Default)]
+struct Open {
+    all: usize,
+    of: HashMap<Number, usize>,
 }
 
 impl Streams {
@@ -46,22 +54,49 @@ impl Streams {
 
     /// How many there are.
     pub fn open(&self) -> usize {
-        self.open.load(Ordering::Relaxed)
+        self.lock().values().map(|open| open.all).sum()
     }
 
-    fn take(self: &Arc<Streams>, most: usize) -> Option<Opened> {
-        let more = |open: usize| (open < most).then_some(open + 1);
-        let order = Ordering::Relaxed;
-        self.open.fetch_update(order, order, more).ok().map(|_| Opened(self.clone()))
+    /// One more, if a room has fewer than `most` and whose it is has fewer than one may have.
+    fn take(self: &Arc<Streams>, room: &str, number: Number, most: usize) -> Option<Opened> {
+        let mut rooms = self.lock();
+        let open = rooms.entry(room.to_owned()).or_default();
+        let own = open.of.get(&number).copied().unwrap_or(0);
+        if open.all >= most || own >= MAX_OWN {
+            return None;
+        }
+        open.all += 1;
+        open.of.insert(number, own + 1);
+        Some(Opened { streams: self.clone(), room: room.to_owned(), number })
+    }
+
+    /// Nothing can panic while it is held.
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Open>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// One of them; gone with it.
-struct Opened(Arc<Streams>);
+struct Opened {
+    streams: Arc<Streams>,
+    room: String,
+    number: Number,
+}
 
 impl Drop for Opened {
     fn drop(&mut self) {
-        self.0.open.fetch_sub(1, Ordering::Relaxed);
+        let mut rooms = self.streams.lock();
+        let Some(open) = rooms.get_mut(&self.room) else { return };
+        open.all -= 1;
+        if let Some(own) = open.of.get_mut(&self.number) {
+            *own -= 1;
+            if *own == 0 {
+                open.of.remove(&self.number);
+            }
+        }
+        if open.all == 0 {
+            rooms.remove(&self.room);
+        }
     }
 }
 
@@ -110,8 +145,9 @@ pub fn events(
     asker.count()?;
     let entrance = asker.entrance;
     let now_ms = entrance.room.now_ms();
-    let Some(opened) = node.take(entrance.settings.limits.events) else {
-        let message = "this node has as many streams open as it may: poll queue/status instead";
+    let most = entrance.settings.limits.events;
+    let Some(opened) = node.take(entrance.room.name(), asker.proof.number, most) else {
+        let message = "there are as many streams open on this node as there may be, in all or of this visitor: poll queue/status instead";
         return Err(at(now_ms, 503, "too_many_streams", message).retry_after(30));
     };
     let contact = entrance.contact();

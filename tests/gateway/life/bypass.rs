@@ -68,6 +68,10 @@ fn no_path_that_might_mean_another_one_is_an_exception() {
         "/secret/..;/static/../secret",
         "/STATIC/a.css",
         "/static/%u002e%u002e/secret/..%2f..%2fsecret",
+        "/static/..%3Fsecret",
+        "/static/..%23secret",
+        "/static/a%00/../secret",
+        "/static/a.",
     ];
     for target in tricks {
         let page = raw(&gateway, target);
@@ -113,6 +117,13 @@ fn no_path_that_might_mean_a_room_walks_around_it() {
         "/x\\..\\checkout",
         "/%5ccheckout",
         "/checkout%00",
+        "/checkout%00x",
+        "/checkout%3F",
+        "/checkout%3Fx=1",
+        "/checkout%253Fx",
+        "/checkout%23x",
+        "/checkout%20",
+        "/checkout.",
         "/checkout%2f",
         "/checkout/.",
         "/checkout/x/..",
@@ -136,6 +147,8 @@ fn no_path_that_might_mean_a_room_walks_around_it() {
         "/Drop/7",
         "/DROP",
         "/x/../DROP/7",
+        "/drop%3Fx/7",
+        "/drop/7%23",
     ];
     for target in tricks {
         let page = raw(&gateway, target);

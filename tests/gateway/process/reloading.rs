@@ -109,6 +109,35 @@ fn certificates_are_read_again() {
     assert!(open.ask(&asked).is_from_origin(), "and what was open stays so");
 }
 
+#[test]
+fn every_name_gets_the_certificate_that_is_good_for_it() {
+    use crate::support::{client::HOST, tls};
+    let origin = Origin::start();
+    let gateway = Gateway::before(&origin).room("sale", "").tls().start();
+    let (first, other) = (gateway.directory().to_owned(), gateway.directory().join("other"));
+    std::fs::create_dir(&other).expect("a directory");
+    tls::write_pair_for(&other, &["tickets.test", "*.tickets.test"]);
+    let more =
+        "[[tls]]\nlisten = \"127.0.0.1:0\"\ncert = \"other/cert.pem\"\nkey = \"other/key.pem\"\n";
+    let text = gateway.config().text().replacen("[[tls]]", &format!("{more}[[tls]]"), 1);
+    assert!(gateway.reload(&text));
+    let [first, other] = [first, other].map(|directory| tls::certificate(&directory));
+    for (host, certificate) in [
+        (HOST, &first),
+        ("localhost", &first),
+        ("127.0.0.1", &other), // Names no host: the first that is written.
+        ("tickets.test", &other),
+        ("www.tickets.test", &other),
+        ("elsewhere.test", &other),
+    ] {
+        let shown = tls::shown(gateway.tls_addr(), host);
+        assert!(shown == *certificate, "{host} gets another one");
+    }
+    let visitor = tls::connect(gateway.tls_addr(), "tickets.test", &other)
+        .ask(&Request::get("/").by_browser().host("tickets.test"));
+    assert!(visitor.is_from_origin(), "{visitor:?}");
+}
+
 /// Joins of one device after another; where the room is gone, or about to go, nobody gets anything.
 fn joins(gateway: &Gateway, who: &str, count: usize) -> Vec<u64> {
     let join = |n: usize| {

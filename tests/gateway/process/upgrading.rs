@@ -9,11 +9,13 @@ use serde_json::json;
 
 use crate::support::client::Missing;
 use crate::support::forge::number;
+use crate::support::gateway::{Former, Plan};
 use crate::support::http2::Http2;
+use crate::support::redis::RedisServer;
 use crate::support::site::pattern;
 use crate::support::websocket::WebSocket;
 use crate::support::{
-    Connection, Gateway, Origin, PATIENCE, Request, Response, Visitor, eventually, tls,
+    Connection, Gateway, Operator, Origin, PATIENCE, Request, Response, Visitor, eventually, tls,
 };
 
 fn start(origin: &Origin) -> Gateway {
@@ -296,6 +298,53 @@ fn what_is_on_its_way_is_answered_and_what_goes_on_goes_on() {
     assert!(ann.open("/").is_from_origin(), "and the new process knows who is inside");
     assert!(socket.echoes("still"));
     drop((socket, download));
+    assert_eq!(former.wait().code(), Some(0), "{}", former.log().text());
+}
+
+/// A room for one, who is connected while the process is relieved; the process before, too.
+fn connected_through(plan: Plan) -> (Gateway, Former, Visitor, WebSocket) {
+    let plan = plan.room("sale", "max_active = 1\nsession_idle = \"2s\"");
+    let mut gateway = plan.top("upgrade_socket = \"upgrade.sock\"\ngrace = \"5m\"").start();
+    let mut ann = Visitor::new(&gateway);
+    assert!(ann.open("/").is_from_origin());
+    let mut socket = WebSocket::open(&ann, "/ws").expect("a WebSocket");
+    assert!(socket.echoes("before"));
+    let former = gateway.upgrade();
+    assert!(socket.echoes("after"));
+    (gateway, former, ann, socket)
+}
+
+#[test]
+fn a_connection_that_stays_behind_keeps_its_seat_where_nodes_share_a_store() {
+    let (redis, origin) = (RedisServer::start(), Origin::start());
+    let plan = Gateway::before(&origin).with(|config| config.store_at(&redis.url()));
+    let (gateway, mut former, ann, mut socket) = connected_through(plan);
+    let mut bob = Visitor::new(&gateway);
+    let began = Instant::now();
+    while began.elapsed() < Duration::from_secs(5) {
+        assert!(socket.echoes("still"), "after {:?}", began.elapsed());
+        assert_eq!(bob.open("/").state().as_deref(), Some("waiting"), "the seat is taken");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    let revoked =
+        format!("/v1/rooms/sale/visitors/{}/revoke", number(&ann.token().expect("a pass").1));
+    let began = Instant::now();
+    assert_eq!(Operator::new(&gateway).does(&revoked, &json!({}))["done"], true);
+    while socket.echoes("still") {
+        assert!(began.elapsed() < Duration::from_secs(1), "a revocation ends it as any other");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert_eq!(former.wait().code(), Some(0), "{}", former.log().text());
+}
+
+#[test]
+fn a_connection_that_stays_behind_ends_with_its_seat_where_one_process_has_the_store() {
+    let origin = Origin::start();
+    let (gateway, mut former, _, mut socket) =
+        connected_through(Gateway::before(&origin).embedded());
+    let mut bob = Visitor::new(&gateway);
+    eventually("the seat is free", || bob.open("/").is_from_origin().then_some(()));
+    eventually("nobody is in on it any more", || (!socket.echoes("still")).then_some(()));
     assert_eq!(former.wait().code(), Some(0), "{}", former.log().text());
 }
 

@@ -40,6 +40,34 @@ fn beyond_the_bound_a_connection_is_told_so() {
 }
 
 #[test]
+fn one_address_leaves_places_for_others() {
+    let origin = Origin::start();
+    let text = "[bounds]\nconnections_per_address = 3\n";
+    let gateway = Gateway::before(&origin).room("sale", "").tls().tables(text).start();
+    let health = Request::get("/.anteroom/health");
+    let mut held: Vec<Connection> = (0..3).map(|_| gateway.connect()).collect();
+    held.iter_mut().for_each(|one| assert_eq!(one.ask(&health).status, 200));
+    let mut one_more = gateway.connect();
+    assert_eq!(one_more.read().status, 503);
+    assert!(one_more.ends());
+    // By TLS nothing is said that no client could read.
+    let mut secure = Connection::open(gateway.tls_addr());
+    assert!(secure.ends(), "at once, without a word");
+    // Behind a proxy that is trusted there are many.
+    let proxied = gateway.config().top("trusted_proxies = [\"127.0.0.0/8\"]").text();
+    assert!(gateway.reload(&proxied));
+    assert_eq!(gateway.connect().ask(&health).status, 200);
+    assert!(gateway.reload(&gateway.config().text()));
+    held.pop();
+    eventually("a place for that address", || {
+        let mut connection = gateway.connect();
+        let asked = connection.try_send(&health.bytes());
+        let answer = asked.ok().and_then(|()| connection.try_read(false).ok())?;
+        (answer.status == 200).then_some(())
+    });
+}
+
+#[test]
 fn when_files_run_out_whoever_comes_waits_and_whoever_is_there_is_served() {
     let origin = Origin::start();
     let gateway = Gateway::before(&origin).room("sale", "").start();

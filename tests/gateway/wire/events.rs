@@ -94,6 +94,29 @@ fn there_are_only_so_many_on_a_node() {
     eventually("one more fits", || Stream::open(&gateway, &tickets[3]).ok());
 }
 
+#[test]
+fn one_visitor_leaves_streams_for_others_and_a_room_for_the_others() {
+    let origin = Origin::start();
+    let room = "mode = \"hold\"\npaths = [\"/other/*\"]";
+    let plan = Gateway::before(&origin).room("sale", "mode = \"hold\"").limits("events = 100");
+    let gateway = plan.room("other", room).limits("events = 1").start();
+    let [greedy, next] = ["d1", "d2"].map(|device| ticket(&gateway, device));
+    let mut streams: Vec<Stream> =
+        (0..8).map(|_| Stream::open(&gateway, &greedy).expect("a stream")).collect();
+    streams.iter_mut().for_each(|stream| _ = stream.next().expect("an event"));
+    let target = format!("/.anteroom/v1/queue/events?queue_id={greedy}");
+    let refused = gateway.connect().ask(&Request::get(&target));
+    assert_eq!((refused.status, refused.code().as_str()), (503, "too_many_streams"), "{refused:?}");
+    assert!(Stream::open(&gateway, &next).expect("a stream").next().is_some());
+    let join = json!({ "event_id": "other", "device_id": "d3" });
+    let joined = call(&gateway, "queue/join", &join).json();
+    let other = joined["queue_id"].as_str().expect("a ticket");
+    let mut other = Stream::open(&gateway, other).expect("those of another room are not counted");
+    assert!(other.next().is_some());
+    drop(streams.pop());
+    eventually("one more of theirs fits", || Stream::open(&gateway, &greedy).ok());
+}
+
 /// Sent to the end of the line, whoever listens with the old ticket is told of the place there, and gets its ticket.
 #[test]
 fn a_stream_follows_to_the_end_of_the_line() {
