@@ -315,6 +315,9 @@ function runPage(body) {
     if (state !== before) has(state)?.querySelector('h1')?.focus();
   };
 
+  // What nobody knows.
+  const unknown = '–';
+
   // Screen readers hear of a change of state at once, of a new position once a minute.
   let announced = Date.now();
   const announce = (text, every = 0) => {
@@ -332,7 +335,8 @@ function runPage(body) {
     step();
   };
   const again = left => write('again', formatAgain(words, left));
-  const opening = left => countdown(left, seconds => write('eta', formatClock(seconds)));
+  const opens = left => fill(words.opens, formatClock(left));
+  const opening = left => countdown(left, seconds => write('eta', opens(seconds)));
 
   const admitted = (window, pause) => {
     show('admitted');
@@ -362,9 +366,9 @@ function runPage(body) {
     const before = status.phase === 'prequeue';
     const paused = status.paused && !before;
     // Before a draw nobody has a place.
-    const number = before && status.draw ? '–' : formatNumber(words, position);
+    const number = before && status.draw ? unknown : formatNumber(words, position);
     const left = Math.max(0, Math.ceil((opensAt - serverNow()) / 1000));
-    const estimate = opensAt ? formatClock(left) : eta && !paused ? formatEta(words, eta) : words.pausedShort;
+    const estimate = opensAt ? opens(left) : eta ? formatEta(words, eta) : paused ? words.pausedShort : unknown;
     const waited = (serverNow() - status.enqueuedAt) / 1000;
     if (position) {
       write('position', number);
@@ -413,8 +417,8 @@ function runPage(body) {
     if (first.has('admitted')) return admitted(Number(body.dataset.anteroomWindow), poll);
     if (!first.has('waiting')) {
       // A page that only waits to be loaded again; a closed one may know when it opens.
-      const opens = Date.now() + body.dataset.anteroomOpens * 1000;
-      const clock = () => opens && write('eta', fill(words.opens, formatClock(Math.max(0, Math.ceil((opens - Date.now()) / 1000)))));
+      const opened = Date.now() + body.dataset.anteroomOpens * 1000;
+      const clock = () => opened && write('eta', opens(Math.max(0, Math.ceil((opened - Date.now()) / 1000))));
       return poll && countdown(first.has('provisional') ? poll : spread(poll), left => { clock(); again(left); if (!left && navigator.onLine !== false) go(); });
     }
     if (first.has('fresh') && navigator.cookieEnabled === false) return expired({ error: { code: 'missing_ticket' } });

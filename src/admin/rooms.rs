@@ -276,7 +276,7 @@ fn paced(value: &Value) -> Value {
 
 /// What somebody at a position may expect. Nothing, while nobody is released.
 pub(super) fn eta(view: &View, position: u64) -> Option<Eta> {
-    (!view.is_paused()).then(|| view.eta(position).into())
+    view.eta(position).map(Into::into)
 }
 
 /// Whether the store answers about a room.

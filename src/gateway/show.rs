@@ -171,13 +171,14 @@ impl Entrance {
             position: position.unwrap_or(0),
             // Who left is counted out at once, and out of the positions with the next sweep.
             waiting: view.waiting().max(position.unwrap_or(0)),
-            eta: position.filter(|_| !stopped).map(|position| view.eta(position)),
+            eta: position.and_then(|position| view.eta(position)),
             paused,
             opens_seconds,
             last_known,
             waited_seconds: now_ms.saturating_sub(joined_ms) / 1_000,
             next_poll_seconds: pause,
             draw: has_draw(view, now_ms),
+            is_drawn_later: matches!(view.phase(now_ms), Phase::Prequeue(next) if next.draw),
             return_to: &reader.to,
             roster: roster.as_ref(),
         };

@@ -133,11 +133,16 @@ pub(super) fn outlook(counts: &Counts, settings: Option<&Settings>, course: &Cou
     Outlook { rate, slowest, fastest, going, going_most, step }
 }
 
+/// Whether turns come by an operator's word alone: nobody knows when.
+pub(super) fn is_by_hand(counts: &Counts, settings: Option<&Settings>) -> bool {
+    set_rate(settings, counts).is_some_and(|rate| rate <= 0.0)
+}
+
 /// Turns a second by pace, and how much faster it may become.
 fn by_pace(counts: &Counts, settings: Option<&Settings>, course: &Course) -> (Option<f64>, f64) {
     let Some(set) = set_rate(settings, counts) else { return (None, 1.0) };
     if set <= 0.0 {
-        return (Some(1.0), 1.5); // Only by hand: nobody knows.
+        return (Some(1.0), 1.5); // Only by hand.
     }
     let lately = course.last(LATELY);
     let given = match lately.set >= FEW {

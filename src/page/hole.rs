@@ -186,7 +186,7 @@ impl<'a> Values<'a> {
             (Hole::Body, _) => self.write_body(out),
             (Hole::Title, Some(place)) if self.state == State::Waiting => {
                 out.push(b'#');
-                write_number(place.position, words, out);
+                write_position(place, words, out);
             }
             (Hole::Title | Hole::Status, _) => text(out, self.status(words)),
             (Hole::Refresh, _) => {
@@ -201,12 +201,13 @@ impl<'a> Values<'a> {
                 }
             }
             (Hole::To, _) => address::write(self.to, out),
-            (Hole::Position, Some(place)) => write_number(place.position, words, out),
+            (Hole::Position, Some(place)) => write_position(place, words, out),
             (Hole::Waiting, Some(place)) => write_number(place.waiting, words, out),
             (Hole::Eta, Some(place)) => match (place.opens_seconds, place.eta) {
-                (Some(left), _) => write_clock(left, out),
+                (Some(left), _) => write_opens(left, words, out),
                 (None, Some(eta)) => write_eta(eta.low, eta.high, words, out),
-                (None, None) => text(out, words.paused_short),
+                (None, None) if place.paused => text(out, words.paused_short),
+                (None, None) => text(out, UNKNOWN),
             },
             (Hole::Label, Some(place)) => text(out, place.label),
             (Hole::Class, Some(place)) => text(out, place.class),
@@ -276,6 +277,25 @@ impl<'a> Values<'a> {
             }
         }
     }
+}
+
+/// What nobody knows.
+const UNKNOWN: &str = "–";
+
+/// Before a draw nobody has a place.
+fn write_position(place: &Place<'_>, words: &Words, out: &mut Vec<u8>) {
+    match place.is_drawn_later {
+        true => write_text(UNKNOWN, out),
+        false => write_number(place.position, words, out),
+    }
+}
+
+/// What is left until an opening.
+fn write_opens(left: u64, words: &Words, out: &mut Vec<u8>) {
+    let (before, after) = words.opens.split_once("{}").unwrap_or((words.opens, ""));
+    write_text(before, out);
+    write_clock(left, out);
+    write_text(after, out);
 }
 
 /// A line of the roster, as the client writes it.

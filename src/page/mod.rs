@@ -191,7 +191,7 @@ pub struct Place<'a> {
     pub position: u64,
     /// How many wait in all.
     pub waiting: u64,
-    /// When the turn will come. None while paused.
+    /// When the turn will come. None while nobody can know.
     pub eta: Option<Eta>,
     /// Nobody is let in for the moment.
     pub paused: bool,
@@ -205,6 +205,8 @@ pub struct Place<'a> {
     pub next_poll_seconds: u64,
     /// There is a draw to come, or there was one.
     pub draw: bool,
+    /// It is to come, and nobody has a place before.
+    pub is_drawn_later: bool,
     /// Path and query of the request, as it came.
     pub return_to: &'a str,
     /// Who else is there, where visitors have names.

@@ -307,6 +307,7 @@ impl Words {
             "about": self.about,
             "soon": self.soon,
             "pausedShort": self.paused_short,
+            "opens": self.opens,
             "position": self.position,
             "wait": self.wait,
             "waiting": self.waiting_title,

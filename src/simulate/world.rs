@@ -390,10 +390,10 @@ impl<'a> World<'a> {
         let view = &self.nodes[node].view;
         let number = self.number[visitor as usize].into();
         if view.standing(number) == Standing::Waiting
-            && !view.is_paused()
             && let Some(position) = view.position(number)
+            && let Some(eta) = view.eta(position)
         {
-            self.tally.told(visitor, self.now_ms, view.eta(position));
+            self.tally.told(visitor, self.now_ms, eta);
         }
     }
 

@@ -79,12 +79,12 @@ impl Promises {
     fn tell(&mut self, before: &View, after: &View, now_ms: u64) {
         let number = after.counts().issued;
         let next = self.told.back().map_or(0, |last| last.number + self.stride);
-        // While nobody is released nobody is told anything.
-        if number <= before.counts().issued || number < next || after.is_paused() {
+        if number <= before.counts().issued || number < next {
             return;
         }
-        let Some(position) = after.position(number) else { return };
-        let eta = after.eta(position);
+        // While nobody is released nobody is told anything.
+        let told = after.position(number).and_then(|position| after.eta(position));
+        let Some(eta) = told else { return };
         if eta.seconds < LEAST_SECONDS {
             return;
         }

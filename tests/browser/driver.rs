@@ -190,8 +190,11 @@ impl Browser {
     }
 }
 
-impl Session {
-    fn start(setup: &Setup, profile: &TempDir) -> Session {
+/// A chromedriver that listens, what it says, and where. It takes a free port for IPv6 and then the same one for IPv4, which somebody else may have:
+/// then another one does.
+fn started(profile: &TempDir) -> (Child, Log, u16) {
+    const TRIES: usize = 5;
+    for nth in 1.. {
         let mut command = Command::new("chromedriver");
         command.arg("--port=0").stdin(Stdio::null());
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
@@ -202,12 +205,21 @@ impl Session {
         let log = Log::default();
         log.listen(driver.stdout.take().expect("a pipe"));
         log.listen(driver.stderr.take().expect("a pipe"));
-        let port = log.wait_for(PATIENCE, |lines| lines.iter().find_map(|line| port(line)));
-        let Some(port) = port else {
-            let _ = kill_process_group(Pid::from_child(&driver), Signal::KILL);
-            let _ = driver.wait();
-            panic!("chromedriver does not listen:\n{}", log.text());
-        };
+        if let Some(port) = log.wait_for(PATIENCE, |lines| lines.iter().find_map(|line| port(line)))
+        {
+            return (driver, log, port);
+        }
+        let _ = kill_process_group(Pid::from_child(&driver), Signal::KILL);
+        let _ = driver.wait();
+        let taken = log.contains("port not available");
+        assert!(taken && nth < TRIES, "chromedriver does not listen:\n{}", log.text());
+    }
+    unreachable!("it listens, or this has panicked")
+}
+
+impl Session {
+    fn start(setup: &Setup, profile: &TempDir) -> Session {
+        let (driver, log, port) = started(profile);
         let address = SocketAddr::from(([127, 0, 0, 1], port));
         let wire = Mutex::default();
         let mut session = Session {

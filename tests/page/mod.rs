@@ -23,6 +23,7 @@ fn place() -> Place<'static> {
         opens_seconds: None,
         last_known: false,
         draw: false,
+        is_drawn_later: false,
         waited_seconds: 200,
         next_poll_seconds: 20,
         return_to: ADDRESS,

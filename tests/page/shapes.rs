@@ -129,8 +129,16 @@ fn the_waiting_page_says_what_is_known() {
         let told =
             format!("\"waiting paused\" data-anteroom-poll=\"20\" data-anteroom-opens=\"{opens}\"");
         assert!(closed.contains(&told), "{closed}");
-        assert!(closed.contains(&format!("data-anteroom=\"eta\">{clock}<")), "{closed}");
+        assert!(closed.contains(&format!("data-anteroom=\"eta\">Opens in {clock}<")), "{closed}");
     }
+    // What nobody knows is not made up: when an operator lets in by hand, and who will be where before a draw.
+    let by_hand = waiting(&Place { eta: None, ..place() });
+    assert!(by_hand.contains("data-anteroom=\"eta\">–<"), "{by_hand}");
+    let undrawn = waiting(&Place { draw: true, is_drawn_later: true, ..place() });
+    assert!(
+        undrawn.contains("<title>#–") && undrawn.contains("data-anteroom=\"position\">–<"),
+        "{undrawn}"
+    );
     // Who is of a class sees it; whoever is not sees no empty line.
     assert!(html.contains("data-anteroom=\"class\"><") && !html.contains("classed\" data-"));
     let vip = waiting(&Place { class: "vip & friends", ..place() });
@@ -201,6 +209,7 @@ proptest! {
             opens_seconds: last_known.then_some(waited_seconds),
             last_known,
             draw: fresh != unsent,
+            is_drawn_later: fresh && unsent,
             waited_seconds,
             next_poll_seconds,
             return_to: &to,

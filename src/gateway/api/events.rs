@@ -277,7 +277,7 @@ impl Events {
             position,
             waiting: view.waiting(),
             paused: view.is_paused(),
-            seconds: view.eta(position).seconds,
+            seconds: view.expect(position).seconds,
         };
         if self.last == Some(glance) || Instant::now() < self.due {
             return self.keep_alive();

@@ -122,9 +122,10 @@ impl Place<'_> {
         json.label("position_label", &entrance.settings.ticket_prefix, self.proof.number);
         json.text("class", self.class.unwrap_or(GENERAL));
         json.number("waiting", view.waiting().max(position));
-        let eta = matches!(state, State::Waiting).then(|| view.eta(position));
-        json.number("estimated_wait_seconds", eta.map_or(0, |eta| eta.seconds));
-        match eta.filter(|_| !paused) {
+        let waits = matches!(state, State::Waiting);
+        let expected = if waits { view.expect(position).seconds } else { 0 };
+        json.number("estimated_wait_seconds", expected);
+        match view.eta(position).filter(|_| waits) {
             Some(eta) => {
                 json.open("eta");
                 json.number("low", eta.low);
