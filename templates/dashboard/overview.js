@@ -16,6 +16,9 @@ export class Overview {
     };
     this.spark = new Spark('c1');
     this.list = h('ul', { class: 'cards' });
+    // A phone that is turned has another width at once, and figures only with the next answer.
+    this.sized = new ResizeObserver(() => this.arrange(this.cards.size));
+    this.sized.observe(this.list);
     this.empty = h('p', { class: 'empty', hidden: true }, 'There is no room yet. A room is a table [rooms.NAME] in the configuration, or comes with a tenant’s key.');
     this.element = h('div', { class: 'overview' }, h('h1', { class: 'sr' }, 'Rooms'),
       h('div', { class: 'sum' }, h('dl', { class: 'tiles' }, Object.values(this.tiles).map(of => of.element)), this.spark.element), this.list, this.empty);
@@ -69,7 +72,7 @@ export class Overview {
     this.list.style.gridTemplateColumns = `repeat(${Math.ceil(cards / rows) || 1}, minmax(0, 1fr))`;
   }
 
-  end() {}
+  end() { this.sized.disconnect(); }
 }
 
 class Card {

@@ -107,7 +107,7 @@ export class RoomView {
     const most = room.max_waiting == null ? '' : `of at most ${count(room.max_waiting)}`;
     if (room.mode === 'shadow') tiles.waiting.put(count(room.shadow_waiting), 'would be waiting');
     else tiles.waiting.put(count(room.waiting), [most || `${count(room.joined_total)} joined in all`, room.class_waiting > 0 && `${count(room.class_waiting)} of a class`].filter(Boolean).join(' · '));
-    tiles.inside.put(count(room.active), room.max_active == null ? 'no limit on seats' : `of ${count(room.max_active)} seats`);
+    tiles.inside.put(count(room.active), room.max_active == null ? 'no limit on seats' : `of ${count(room.max_active)} ${room.max_active === 1 ? 'seat' : 'seats'}`);
     tiles.called.put(count(room.admitted), 'not inside yet');
     tiles.rate.put(rate(room.rate_reached), room.adaptive ? room.adaptive.reason : room.rate_set == null ? 'no rate is set' : `set to ${rate(room.rate_set)}`);
     const { eta } = room;

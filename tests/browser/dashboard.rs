@@ -38,7 +38,7 @@ impl Browser {
 
     /// Finds a visitor, of whom this is told.
     #[track_caller]
-    fn finds(&self, ticket: &str, told: &str) {
+    pub(super) fn finds(&self, ticket: &str, told: &str) {
         self.types("#visitor", ticket);
         self.click("[role=search] button");
         self.until("somebody is found", || {
@@ -433,6 +433,15 @@ fn it_passes_axe_in_light_and_dark_and_fits_from_a_phone_to_a_wall() {
     browser.logs_in(gateway.admin_addr(), ADMIN);
     browser.until("there are cards", || browser.sees(".card").is_some());
     look("all rooms");
+    browser.sized(PHONE, 1.0);
+    let columns = "return getComputedStyle(document.querySelector('.cards')).gridTemplateColumns.split(' ').length";
+    let began = std::time::Instant::now();
+    browser.until("one a row", || browser.script(columns) == 1);
+    assert!(
+        began.elapsed() < std::time::Duration::from_millis(900),
+        "before there are new figures"
+    );
+    browser.sized(DESK, 1.0);
     browser.click(".card h2 a");
     browser.until("a room", || browser.sees(".title .pill").is_some());
     look("a room");

@@ -1,7 +1,7 @@
 //! The pictures of the README. `make screenshots` takes them: in a real browser, of a real line.
 
 use std::collections::VecDeque;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use base64::Engine as _;
@@ -13,7 +13,7 @@ use super::driver::Browser;
 use super::gallery::{Gallery, PAGES};
 use super::manner::{DESK, PHONE, Screen};
 use crate::support::operator::OPERATOR;
-use crate::support::{Gateway, Origin, Visitor};
+use crate::support::{Gateway, Origin, Request, Visitor};
 
 /// How large a picture may be that everybody loads who looks at the README.
 const MOST_BYTES: usize = 150 * 1_024;
@@ -131,26 +131,90 @@ fn of_the_dashboard() {
     keep("dashboard.png", &browser.picture());
 }
 
+/// Where pictures go that are looked at and not kept.
+fn gallery() -> Option<PathBuf> {
+    let folder = PathBuf::from(std::env::var_os("ANTEROOM_GALLERY")?);
+    std::fs::create_dir_all(&folder).expect("a folder");
+    Some(folder)
+}
+
+/// A page on a phone and on a desk, light and dark.
+fn look_at(browser: &Browser, folder: &Path, page: &str) {
+    for (name, screen, dark) in [
+        ("phone-light", PHONE, false),
+        ("phone-dark", PHONE, true),
+        ("desktop", DESK, false),
+        ("desktop-dark", DESK, true),
+    ] {
+        browser.sized(screen, 1.0);
+        browser.dark(dark);
+        let name = format!("{page}-{name}.png");
+        std::fs::write(folder.join(name), browser.picture()).expect("space for a picture");
+    }
+}
+
+/// The same of the page of a draw, and of what operators see of classes, visitors and a report.
+#[test]
+#[ignore = "writes pictures of the draw and of the dashboard into the folder that ANTEROOM_GALLERY names"]
+fn of_the_draw_and_of_the_dashboards_parts() {
+    let Some(folder) = gallery() else { return };
+    let (origin, opens_ms) = (Origin::start(), anteroom::clock::now_ms() + 8_000);
+    let opens = anteroom::clock::moment(opens_ms);
+    let drawn = format!(
+        "paths = [\"/drawn\"]\nrate = \"1/m\"\nschedule = [{{ opens = \"{opens}\", prequeue = \"1h\", draw = true }}]"
+    );
+    let presale = "max_active = 1\nclasses = { presale = { skip = 1.0, rank = 2, open = true } }";
+    let shadow = "paths = [\"/shadow\"]\nmode = \"shadow\"\nrate = \"1/m\"\nburst = 1";
+    let plan = Gateway::before(&origin).room("sale", presale).room("drawn", &drawn);
+    let gateway = plan.room("shadow", shadow).start();
+    assert!(Visitor::new(&gateway).open("/").is_from_origin());
+    for nth in 0..6 {
+        let body = json!({ "event_id": "sale", "device_id": format!("d{nth}"), "priority_bucket": "presale" });
+        gateway.connect().ask(&Request::call("/.anteroom/v1/queue/join", &body));
+        Visitor::new(&gateway).open("/");
+        Visitor::new(&gateway).open("/shadow");
+        Visitor::new(&gateway).open("/drawn");
+    }
+    let browser = Browser::start();
+    browser.visit(&gateway, "/drawn");
+    browser.visit(&gateway, "/.anteroom/draw?event_id=drawn");
+    browser.reads("Nothing has been drawn yet.");
+    look_at(&browser, &folder, "draw-soon");
+    browser.until("the draw", || browser.sees("#good").is_some());
+    look_at(&browser, &folder, "draw-good");
+    let room =
+        |name: &str| browser.open(&format!("http://{}/#/rooms/{name}", gateway.admin_addr()));
+    browser.logs_in(gateway.admin_addr(), OPERATOR);
+    look_at(&browser, &folder, "rooms");
+    room("sale");
+    browser.reads("6 of a class");
+    look_at(&browser, &folder, "room-classes");
+    browser.finds("A-000001", "Standing");
+    look_at(&browser, &folder, "room-visitor");
+    browser.click("[data-steer=requeue]");
+    browser.reads("Requeue A-000001?");
+    look_at(&browser, &folder, "room-dialog");
+    browser.click("dialog .quiet");
+    room("shadow");
+    browser.reads("Had the room counted");
+    look_at(&browser, &folder, "room-shadow");
+    room("drawn");
+    browser.until("a room", || browser.sees(".title .pill").is_some());
+    look_at(&browser, &folder, "room-drawn");
+}
+
 /// For those who change the pages: one of each, to be looked at.
 #[test]
 #[ignore = "writes pictures of every page into the folder that ANTEROOM_GALLERY names"]
 fn of_every_page() {
-    let Some(folder) = std::env::var_os("ANTEROOM_GALLERY").map(PathBuf::from) else { return };
-    std::fs::create_dir_all(&folder).expect("a folder");
+    let Some(folder) = gallery() else { return };
     let language = std::env::var("ANTEROOM_GALLERY_LANGUAGE").unwrap_or_else(|_| "en".to_owned());
     let gallery = Gallery::start();
     let browser = Browser::start();
     for page in PAGES {
         browser.speaks(&language);
         gallery.show(&browser, page);
-        for (name, screen, dark) in
-            [("phone-light", PHONE, false), ("phone-dark", PHONE, true), ("desktop", DESK, false)]
-        {
-            browser.sized(screen, 1.0);
-            browser.dark(dark);
-            let name = format!("{page}-{name}-{language}.png");
-            std::fs::write(folder.join(name), browser.picture()).expect("space for a picture");
-        }
+        look_at(&browser, &folder, &format!("{page}-{language}"));
         if page == "frame" {
             browser.leave_frames();
         }

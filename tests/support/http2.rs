@@ -64,6 +64,16 @@ impl Http2 {
         in_time(&self.runtime, exchange(sender, request.clone()))
     }
 
+    /// The same where the connection takes a request; `None` if it takes none any more, so that nobody has heard of this one.
+    pub fn ask_if_open(&mut self, request: &Request) -> Option<Result<Response, h2::Error>> {
+        let (sender, request) = (self.sender.clone(), request.clone());
+        in_time(&self.runtime, async move {
+            let mut sender = sender.ready().await.ok()?;
+            let sent = send(&mut sender, request).ok()?;
+            Some(sent.await)
+        })
+    }
+
     /// Sends a request that says that it has a body, a byte of it, and nothing more. What comes of it.
     pub fn stall(&mut self, request: &Request) -> Result<Response, h2::Error> {
         let sender = self.sender.clone();
@@ -119,10 +129,18 @@ fn head_of(request: &Request) -> http::Request<()> {
 
 async fn exchange(sender: SendRequest<Bytes>, request: Request) -> Result<Response, h2::Error> {
     let mut sender = sender.ready().await?;
+    send(&mut sender, request)?.await
+}
+
+/// Sends a head; the rest of it is to be waited for.
+fn send(
+    sender: &mut SendRequest<Bytes>,
+    request: Request,
+) -> Result<impl Future<Output = Result<Response, h2::Error>> + use<>, h2::Error> {
     let ended = request.body.as_ref().is_none_or(Vec::is_empty);
     let (response, mut stream) = sender.send_request(head_of(&request), ended)?;
-    if let Some(body) = request.body {
-        let mut body = Bytes::from(body);
+    Ok(async move {
+        let mut body = Bytes::from(request.body.unwrap_or_default());
         while !body.is_empty() {
             stream.reserve_capacity(body.len().min(16 * 1024));
             let room = match std::future::poll_fn(|cx| stream.poll_capacity(cx)).await {
@@ -135,8 +153,8 @@ async fn exchange(sender: SendRequest<Bytes>, request: Request) -> Result<Respon
                 break;
             }
         }
-    }
-    read(response.await?).await
+        read(response.await?).await
+    })
 }
 
 async fn read(response: http::Response<h2::RecvStream>) -> Result<Response, h2::Error> {
