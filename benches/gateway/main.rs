@@ -21,6 +21,7 @@ mod ours;
 mod peers;
 mod process;
 mod requests;
+mod second;
 mod table;
 
 use std::path::Path;
@@ -28,6 +29,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use idle::Way;
 use load::{Amount, offer};
 use ours::{Certificate, Node};
 use process::{CORES, Core, allowed, command, is_full, is_installed};
@@ -187,10 +189,15 @@ fn memory(
     let ours = Node::start(folder, "idle", site, 100_000, Some(certificate));
     let page = requests::page(Some(&ours.ticket(1, 2, false)));
     let process = &ours.server.process;
-    row("anteroom, waiting", idle::measure(process, ours.server.address, extent, &page, None));
+    let plain = ours.server.address;
+    row("anteroom, waiting", idle::measure(process, plain, extent, &page, &Way::Plain));
     if let Some(secure) = ours.secure {
         let page = requests::page(Some(&ours.ticket(1, 2, true)));
-        row("the same, TLS", idle::measure(process, secure, extent, &page, Some(certificate)));
+        for (name, way) in
+            [("the same, TLS", Way::secure(certificate)), ("by HTTP/2", Way::second(certificate))]
+        {
+            row(name, idle::measure(process, secure, extent, &page, &way));
+        }
     }
     let page = requests::page(None);
     for (name, peer) in [
@@ -199,7 +206,7 @@ fn memory(
         ("nginx, a file", peers::nginx_files(folder, &[b'x'; 4_096], b"x", true)),
     ] {
         if let Some(peer) = peer {
-            row(name, idle::measure(&peer.process, peer.address, extent, &page, None));
+            row(name, idle::measure(&peer.process, peer.address, extent, &page, &Way::Plain));
         }
     }
     table
