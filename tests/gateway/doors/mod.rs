@@ -158,7 +158,17 @@ fn many_requests_at_once_on_one_connection() {
 fn what_is_strict_by_one_door_is_strict_by_the_other() {
     let (origin, gateway) = start();
     let mut door = Http2::open(&gateway);
+    let many = (0..150)
+        .fold(Request::get("/evil"), |request, nth| request.with(&format!("X-Line-{nth}"), "1"));
     let cases = [
+        ("TRACE", Request::new("TRACE", "/evil")),
+        ("an expectation", Request::get("/evil").with("Expect", "200-ok")),
+        ("too many lines", many),
+        ("a length and no body", Request::get("/evil").with("Content-Length", "5")),
+        ("a length of another body", Request::post("/evil", "12345").with("Content-Length", "4")),
+        ("TE", Request::get("/evil").with("TE", "chunked")),
+        ("a connection's header", Request::get("/evil").with("Transfer-Encoding", "chunked")),
+        ("not ASCII", Request::get("/\u{e9}vil")),
         ("two hosts", Request::get("/evil").with("Host", "evil.example")),
         ("a user", Request::get("/evil").host("a@shop.example")),
         ("too much", Request::get("/evil").with("X-Big", &"a".repeat(60_000))),
