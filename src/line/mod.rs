@@ -187,7 +187,8 @@
 //!
 //! A room may have events, each with an opening, a time before it in which numbers are given, perhaps a draw at the opening, an
 //! end, and a time after which it comes again. Open if any is on; else before the opening of the first to open, if its time
-//! before has begun; else closed ([`Settings::phase`]). It counts in mode `auto`; every other mode is an operator's word. Before an
+//! before has begun; else closed ([`Settings::phase`]). It counts in the modes `auto` and `hold`, but to a room on hold people come and wait while the
+//! schedule says closed; every other mode is an operator's word. Before an
 //! opening nobody is released by pace, by hand as ever. While closed nobody new, nobody released, as in mode `closed`.
 //!
 //! *Before an opening with a draw* the line notes the last number given when that time began, `after`; another opening that

@@ -5,7 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::settings::{OutOfRange, Settings};
+use super::draw::Prequeue;
+use super::settings::{Mode, OutOfRange, Settings};
 
 /// Events that a room may have: a year of weeks is one that comes again.
 pub const MAX_EVENTS: usize = 32;
@@ -132,6 +133,22 @@ impl Settings {
             let longest = MAX_PREQUEUE_MS.min(opens_ms);
             let why = "tickets of a longer pre-queue would be over before it opens";
             range(&name("prequeue"), prequeue_ms, 0, longest, why);
+    /// The same, as far as it counts: in the modes auto and hold, for in every other an operator's word does. Whoever comes to a room
+    /// on hold waits, even while the schedule says closed. A draw that is due and was not made yet keeps the room before its opening.
+    pub(super) fn phase_in_force(&self, wall_ms: u64, prequeue: Option<Prequeue>) -> Phase {
+        let open = Phase::Open { closes_ms: None };
+        if !self.mode.follows_schedule() {
+            return open;
+        }
+        match (self.phase(wall_ms), prequeue) {
+            (Phase::Open { .. }, Some(Prequeue { opens_ms, .. })) => {
+                Phase::Prequeue(Opening { from_ms: 0, opens_ms, draw: true })
+            }
+            (Phase::Closed(_), _) if self.mode == Mode::Hold => open,
+            (phase, _) => phase,
+        }
+    }
+
             if let Some(closes_ms) = closes_ms {
                 let why = "it would close before it opens";
                 range(&name("closes"), closes_ms, opens_ms.saturating_add(1), LAST_MS, why);

@@ -146,6 +146,7 @@ const TINY: &[&str] = &[
     "promised",
     "drawn",
     "drawn as promised",
+    "drawn on hold",
     "drawn, though some still waited",
     "a draw waits for its seed",
     "of a time before the draw",
