@@ -22,8 +22,8 @@ use super::schedule::Phase;
 use super::state::Line;
 use super::sweep::PLACES_MAX;
 
-/// Draws that are remembered: numbers of older ones are over.
-const DRAWS_KEPT: usize = 16;
+/// Draws that are remembered: numbers of older ones are over. A configuration has no more while a ticket is good.
+pub const DRAWS_KEPT: usize = 16;
 /// Fewer have nothing to draw.
 const FEWEST: u64 = 2;
 

@@ -278,7 +278,7 @@ pub use batch::*;
 pub use budget::MAX_STEPS;
 pub use check::Broken;
 pub use class::InviteFound;
-pub use draw::{Commitment, Draw, Draws, Lot, Prequeue, Seed};
+pub use draw::{Commitment, DRAWS_KEPT, Draw, Draws, Lot, Prequeue, Seed};
 pub use estimate::Eta;
 pub use find::{Found, Heard, MAX_FOUND, Question};
 pub use history::{
