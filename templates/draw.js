@@ -2,6 +2,8 @@
 // gives to a number. The arithmetic is specified in src/line/shuffle.rs; `anteroom draw verify` does the same.
 
 const VERDICTS = ['soon', 'good', 'other-seed', 'other-place', 'failed'];
+// A timer can't be set to much more.
+const DAY_MS = 86400000;
 const element = id => document.getElementById(id);
 const hex = bytes => Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('');
 const unhex = text => Uint8Array.from(text.match(/../g), pair => parseInt(pair, 16));
@@ -68,15 +70,20 @@ const typed = id => {
 };
 
 let draws = [];
-// Nobody is in two draws; who is in none is measured by the last.
-const drawOf = number => draws.findLast(draw => number !== undefined && drew(draw, number)) || draws.at(-1);
+// The last promise, and whether its opening is still ahead.
+let promise;
+let ahead = false;
+// Nobody is in two draws. Who is in none may be of the one that is ahead; if none is, the last one is the measure.
+const drawOf = number =>
+  draws.findLast(draw => number !== undefined && drew(draw, number)) || (ahead ? undefined : draws.at(-1));
 
 async function check() {
   const [number, place] = [typed('number'), typed('place')];
   const draw = drawOf(number);
+  const [kid, hash] = draw ? [draw.kid, draw.commitment] : [promise?.kid, promise?.hash];
+  element('promise').textContent = hash ? `${kid}: ${hash}` : '–';
+  element('seed').textContent = draw ? draw.seed : '–';
   if (!draw) return say('soon');
-  element('promise').textContent = draw.commitment ? `${draw.kid}: ${draw.commitment}` : '–';
-  element('seed').textContent = draw.seed;
   if (number === undefined) return say();
   // What is no number is no place either.
   const given = element('place').value.trim() ? place ?? 0n : undefined;
@@ -92,16 +99,17 @@ async function load() {
   const response = await fetch(`/.anteroom/v1/draw?event_id=${room}`, { cache: 'no-store' });
   if (!response.ok) throw new Error(response.status);
   const told = await response.json();
-  draws = told.draws;
-  const { commitment: promise, you } = told;
-  if (promise) element('promise').textContent = `${promise.kid}: ${promise.hash}`;
+  const { you } = told;
+  ({ draws, commitment: promise } = told);
+  ahead = Boolean(promise) && promise.opens_at === told.opens_at;
   if (you && !element('number').value) element('number').value = you.number;
   if (you?.place && typed('number') === BigInt(you.number) && !element('place').value) element('place').value = you.place;
   await check();
-  // The seed comes with the opening; not everybody asks for it at once.
-  if (!draws.length && told.opens_at) {
-    const left = Math.max(Date.parse(told.opens_at) - Date.parse(told.server_time), 0);
-    setTimeout(loaded, Math.min(left + 2000 + Math.random() * 8000, 60000));
+  // The seed comes with the opening, and what is next with the end; not everybody asks for it at once.
+  const next = told.opens_at ?? told.closes_at;
+  if (next && !draws.some(draw => draw.opens_at === next)) {
+    const left = Math.max(Date.parse(next) - Date.parse(told.server_time), 0);
+    setTimeout(loaded, Math.min(left + 2000 + Math.random() * 8000, told.opens_at ? 60000 : DAY_MS));
   }
 }
 

@@ -11,7 +11,8 @@ local MEMORY = {
 local ORIGIN, BUCKETS = 32, 29
 local ANSWERS, ERRORS, FAST, SLOW = 62, 63, 65, 66
 
-local WINDOW_MS, WINDOW_MAX_MS, COMPLETIONS_MS, ENOUGH = 1000, 5000, 2000, 20
+local WINDOW_MS, WINDOW_MAX_MS, WINDOW_FEW_MS, COMPLETIONS_MS, MEAN_MS = 1000, 5000, 20000, 2000, 16000
+local ENOUGH = 20
 local SLOW_ALLOWED, WORST, AIM, LOWERED_MAX = 50, 3000, 1000000, 500000
 local GROWTH, GROWTH_FREE, FALL = 20, 150, 60
 local FEW, ALL_SLOW_MAX, CLEAN = 5, 15, 10
@@ -195,7 +196,22 @@ local function follow_completions(c, steered, within)
   c.rate, c.why = c.base, FOLLOWING
 end
 
+-- Whether what holds people up is the rate.
+local function is_limit()
+  if line.paused == 1 then
+    return false
+  elseif config.mode == 'shadow' then
+    return shadow.would_hold_up()
+  end
+  local lets_in = config.mode == 'auto' or config.mode == 'drain'
+  return lets_in and line.waiting > 0 and state.free_seats() > 0
+end
+
 local function is_over(c, lasted_ms, steered)
+  local some = max(c.fast + c.slow, c.answers)
+  if c.stopped == 0 and some > 0 and some < FEW then
+    return lasted_ms >= WINDOW_FEW_MS
+  end
   if steered.signal == 'completions' then
     return lasted_ms >= COMPLETIONS_MS
   end
@@ -205,7 +221,8 @@ end
 -- Judges the window that is over.
 local function judge(c, steered, lasted_ms)
   local done = number.div(max(line.completed - c.completed, 0) * 1000000, lasted_ms)
-  c.done = number.div(7 * c.done + done, 8)
+  local weight = min(lasted_ms, MEAN_MS)
+  c.done = number.div((MEAN_MS - weight) * c.done + weight * done, MEAN_MS)
   local empty = c.fast + c.slow + c.answers == 0
   local why
   if not empty then
@@ -226,9 +243,7 @@ local function judge(c, steered, lasted_ms)
   elseif steered.signal == 'completions' then
     follow_completions(c, steered, within)
   elseif not empty then
-    local open_to = (config.mode == 'auto' or config.mode == 'drain') and line.paused == 0
-    local limits = open_to and line.waiting > 0 and state.free_seats() > 0
-    follow_latency(c, steered, min(lasted_ms, WINDOW_MAX_MS), limits)
+    follow_latency(c, steered, min(lasted_ms, WINDOW_MAX_MS), is_limit())
   end
 end
 

@@ -99,12 +99,18 @@ local function by_schedule()
   return 'closed', next_opens, next_draws
 end
 
--- The same, as far as it counts. While a draw is due and nobody has brought its seed, it is still before the opening.
+-- In every other mode an operator's word counts.
+local function is_followed()
+  return config.mode == 'auto' or config.mode == 'hold'
+end
+
+-- The same, as far as it counts: whoever comes to a room on hold waits, even while the schedule says closed. While a draw is due and
+-- nobody has brought its seed, it is still before the opening.
 function draw.phase()
-  if config.mode ~= 'auto' then
+  local phase = by_schedule()
+  if not is_followed() or phase == 'closed' and config.mode == 'hold' then
     return 'open'
   end
-  local phase = by_schedule()
   return phase == 'open' and line.prequeue_opens_ms > 0 and 'prequeue' or phase
 end
 
@@ -358,7 +364,7 @@ function draw.follow(lot)
     line.commitment = number.text(opens_ms) .. ' ' .. lot.kid .. ' ' .. lot.hash
     line.draws_serial = line.draws_serial + 1
   end
-  if config.mode ~= 'auto' then
+  if not is_followed() then
     return
   end
   local before = line.prequeue_opens_ms

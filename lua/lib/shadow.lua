@@ -38,6 +38,11 @@ function shadow.reckon(arrived, elapsed_ms)
   return turns
 end
 
+-- Whether the pace is what would hold somebody up.
+function shadow.would_hold_up()
+  return line.shadow_waiting > 0 and line.shadow_inside < (config.max_active or math.huge)
+end
+
 -- What the minute has come to so far; nil if nothing is reckoned.
 function shadow.minute()
   return line.shadow == 1 and {

@@ -36,7 +36,7 @@ pub(super) struct Room {
     mode: &'static str,
     /// Whether releases by rate are paused.
     paused: bool,
-    /// What its schedule says: open, prequeue or closed. Always open without one, and in every mode but auto.
+    /// What its schedule says: open, prequeue or closed. Always open without one, and in every mode but auto and hold.
     #[schema(examples("open", "prequeue", "closed"))]
     phase: &'static str,
     /// When it opens next, by its schedule.

@@ -125,7 +125,7 @@ impl Simulate {
         let mut settings = self.room_settings()?;
         let left_out = simulate::leave_out(&mut settings);
         if !left_out.is_empty() {
-            // On the side, so that a report for scripts stays one.
+            // Beside the table. A report for scripts has them in its plan.
             let keys = left_out.join(", ");
             let told = format!("left out: {keys}; see {}\n", simulate::DOES_NOT);
             let _ = io::stderr().write_all(told.as_bytes());
@@ -169,7 +169,8 @@ impl Simulate {
             sleepers: share("--sleepers", self.sleepers.as_deref().unwrap_or("10%"))?,
             stay_ms: time("--stay", self.stay.as_deref().unwrap_or("3m"))?,
         };
-        let plan = Plan { crowd, settings, nodes: self.nodes, faults, changes, seed: self.seed };
+        let (nodes, seed) = (self.nodes, self.seed);
+        let plan = Plan { crowd, settings, nodes, faults, changes, seed, left_out };
         plan.check().map_err(|bad| Failure::Usage(bad.to_string()))?;
         Ok(plan)
     }

@@ -399,7 +399,7 @@ impl Forward {
             // By what they hold they find their new number.
             Some(Order::Requeue) => return Ok(()),
             Some(Order::Revoke) if admission.app => return Ok(()),
-            Some(Order::Revoke) => ("Set-Cookie", admission.entrance.jar.forget(secure)),
+            Some(Order::Revoke) => ("Set-Cookie", admission.entrance.forget(&self.client)),
             // Whoever must get their pass gets it; a mere renewal waits for a response that no cache keeps.
             _ if admission.hand_out && !(admission.renew && is_shared(response)) => {
                 admission.keep(secure)

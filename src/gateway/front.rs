@@ -153,7 +153,7 @@ pub async fn rejoin(live: &Live, head: &impl Head, client: &Client, body: &[u8])
     let facts = Facts { intent: Intent::Page, carried, now_ms, contact: entrance.contact() };
     let over = match decide(&facts, &entrance.room.view()) {
         Decision::Answer(Answer::Over(_)) | Decision::Join | Decision::Arrive { .. } => {
-            !matches!(carried, Carried::Provisional { .. })
+            carried.proof().is_some()
         }
         Decision::Claim(proof) => matches!(
             timeout(PATIENCE, entrance.room.claim(proof)).await,
@@ -162,7 +162,7 @@ pub async fn rejoin(live: &Live, head: &impl Head, client: &Client, body: &[u8])
         _ => false,
     };
     match over {
-        true => answer.with("Set-Cookie", entrance.jar.forget(client.secure)),
+        true => answer.with("Set-Cookie", entrance.forget(client)),
         false => answer,
     }
 }

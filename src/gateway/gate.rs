@@ -268,7 +268,9 @@ impl Gate {
             let said = (&refusal, note);
             return answer_with(stream, said, (length, body), shape, unread, bounds).await;
         }
-        self.hand_on(stream, (handed, note), length, (body, upgrades), unread, bounds).await
+        let handed = (handed, note);
+        // No part of what a waiting connection holds.
+        Box::pin(self.hand_on(stream, handed, length, (body, upgrades), unread, bounds)).await
     }
 
     /// The short way. What comes early stays with what is not used yet.

@@ -3,13 +3,15 @@
 //! Owns the lot. Everybody has one between 0 and 99; the room applies to those whose lot is below the percentage, all others stand
 //! outside it: they are let through, take no number and no seat. The lot is drawn from where somebody comes and with which
 //! program, and kept from then on in what they are given: a pass of epoch 0, in which no line ever was, numbered by
-//! the lot. So whoever is outside at 10 percent may be inside at 50, and never the other way round. Never asks the line.
+//! the lot. Whoever is inside has what the line gave them; when their browser is to forget that, it gets a lot like those outside have, in a pass
+//! that is over. So whoever is outside at 10 percent may be inside at 50, and never the other way round. Never asks the line.
 
 use std::borrow::Cow;
 use std::net::IpAddr;
 
 use super::decide::Carried;
 use super::entrance::{Entrance, Identity};
+use super::head::Client;
 use crate::line::{Settings, View};
 use crate::token::Pass;
 
@@ -18,6 +20,9 @@ pub(super) const OUTSIDE: u64 = 0;
 
 /// Lots that there are.
 const LOTS: u64 = 100;
+
+/// For so long a pass that only has a lot has been over.
+const OVER_MS: u64 = 3_600_000;
 
 /// Somebody to whom the room does not apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,12 +68,31 @@ impl Entrance {
         drawn.iter().fold(0, |number, byte| (number * 256 + u64::from(*byte)) % LOTS)
     }
 
+    /// The header by which the browser of somebody to whom the room applied forgets their place or seat. Where it applies to a part of its
+    /// visitors, they stay in that part, wherever they come from next.
+    pub(super) fn forget(&self, client: &Client) -> String {
+        match self.rollout(&self.room.view()) {
+            rollout @ 1..LOTS => {
+                let lot = self.lot(client.address, b"") % rollout;
+                // Long ago, whatever a clock elsewhere says.
+                let over_ms = self.room.now_ms().saturating_sub(OVER_MS);
+                let (over, _) = self.pass_of(lot, &Identity::default(), over_ms, over_ms);
+                self.jar.keep(&over, client.secure)
+            }
+            _ => self.jar.forget(client.secure),
+        }
+    }
+
     /// The pass of somebody outside, good for as long as a ticket is; and when it ends, in seconds.
     pub(super) fn pass_outside(&self, lot: u64, identity: &Identity) -> (String, u64) {
         let now_ms = self.room.now_ms();
         let settings = self.room.view().settings().map(|settings| settings.ticket_max_ms);
         let lasts_ms = settings.unwrap_or_else(|| Settings::default().ticket_max_ms);
-        let (issued_at, expires_at) = (now_ms / 1_000, (now_ms + lasts_ms) / 1_000);
+        self.pass_of(lot, identity, now_ms, now_ms + lasts_ms)
+    }
+
+    fn pass_of(&self, lot: u64, identity: &Identity, from_ms: u64, to_ms: u64) -> (String, u64) {
+        let (issued_at, expires_at) = (from_ms / 1_000, to_ms / 1_000);
         let pass = Pass {
             device_id: identity.device_id.as_deref().map(Cow::Borrowed),
             user_id: identity.user_id.as_deref().map(Cow::Borrowed),

@@ -6,7 +6,8 @@
 //!
 //! # A window
 //!
-//! lasts a second at least, and until 20 requests were judged, or five seconds; one that follows completions lasts two. A request is *fast* if it was answered within the
+//! lasts a second at least, and until 20 requests were judged, or five seconds; one that follows completions lasts two. While turns are given one in which
+//! there was something, but less than five requests, stays open for up to twenty: what few requests say adds up. A request is *fast* if it was answered within the
 //! target, *slow* as soon as it was not: nodes count a request that hangs while it hangs. From the sums of a window come, in whole thousandths,
 //! the share of the slow (`slow`), the share of errors among answers (`errors`), and from the histogram the time that 95 % took (`p95`), which is
 //! made to agree with the share: more than 50 thousandths slow is above the target, fewer is not.
@@ -20,7 +21,7 @@
 //!   level   the mean of the last level and now                              ahead = level + 2 · (level − the last one)
 //!   base    level > 1,000: − 6 % a second x (level − 1,000), at most all of it; the base before is one that was too much, if more than three
 //!           windows were within bounds before and it was above the floor
-//!           else, if ahead < 1,000 and the rate is what holds people up: + 2 % a second x 2 · (1,000 − ahead), at most all of it;
+//!           else, if ahead < 1,000 and the rate is what holds people up (those that mode shadow reckons, too): + 2 % a second x 2 · (1,000 − ahead), at most all of it;
 //!           15 % instead of 2 % below four fifths of the last rate that was too much, or if there was none
 //!   rate    base, less ½ · (ahead − 1,000) of it; never below the floor
 //! ```
@@ -51,6 +52,10 @@ const WINDOW_MAX_MS: u64 = 5_000;
 /// Completions are fewer than requests.
 const COMPLETIONS_MS: u64 = 2_000;
 const ENOUGH: u64 = 20;
+/// Its greatest while there are some, but fewer than [`FEW`].
+const WINDOW_FEW_MS: u64 = 20_000;
+/// What completions a second are the mean of.
+const MEAN_MS: u64 = 16_000;
 /// A p95 at its target: so many thousandths are slow.
 const SLOW_ALLOWED: u64 = 50;
 /// Nothing is worse than this, in thousandths of what is allowed.
@@ -196,6 +201,26 @@ impl Control {
 
     fn judged(&self) -> u64 {
         self.fast + self.slow
+    }
+
+    /// Whether it is over after so long.
+    fn is_over(&self, lasted_ms: u64, signal: Signal) -> bool {
+        let some = self.judged().max(self.answers);
+        let few = self.stopped == 0 && (1..FEW).contains(&some);
+        match signal {
+            _ if few => lasted_ms >= WINDOW_FEW_MS,
+            Signal::Latency => {
+                lasted_ms >= WINDOW_MAX_MS || lasted_ms >= WINDOW_MS && self.judged() >= ENOUGH
+            }
+            Signal::Completions => lasted_ms >= COMPLETIONS_MS,
+        }
+    }
+
+    /// So many were completed in it.
+    fn complete(&mut self, completed: u64, lasted_ms: u64) {
+        let done = completed.saturating_sub(self.completed) * 1_000_000 / lasted_ms;
+        let weight = lasted_ms.min(MEAN_MS);
+        self.done = ((MEAN_MS - weight) * self.done + weight * done) / MEAN_MS;
     }
 
     /// What 95 % took at most, in microseconds: between the ends of its bucket.
@@ -344,8 +369,12 @@ impl Line {
             return;
         };
         let (clock_ms, completed) = (self.clock_ms, self.totals.completed);
-        let open = matches!(self.settings().mode, Mode::Auto | Mode::Drain) && !self.paused;
-        let limits = open && self.waiting > 0 && self.free_seats() > 0;
+        let held_up = match self.settings().mode {
+            Mode::Auto | Mode::Drain => self.waiting > 0 && self.free_seats() > 0,
+            Mode::Shadow => self.would_hold_up(),
+            _ => false,
+        };
+        let limits = held_up && !self.paused;
         let low = adaptive.floor().min(high);
         let control = &mut self.control;
         control.base = control.base.clamp(low, high);
@@ -356,17 +385,10 @@ impl Line {
             control.open(clock_ms, completed);
         }
         let lasted_ms = clock_ms - control.began_ms;
-        let over = match adaptive.signal {
-            Signal::Latency => {
-                lasted_ms >= WINDOW_MAX_MS || lasted_ms >= WINDOW_MS && control.judged() >= ENOUGH
-            }
-            Signal::Completions => lasted_ms >= COMPLETIONS_MS,
-        };
-        if !over {
+        if !control.is_over(lasted_ms, adaptive.signal) {
             return;
         }
-        let done = completed.saturating_sub(control.completed) * 1_000_000 / lasted_ms;
-        control.done = (7 * control.done + done) / 8;
+        control.complete(completed, lasted_ms);
         let empty = control.judged() + control.answers == 0;
         if !empty {
             control.measure(adaptive.target_ms);

@@ -19,12 +19,11 @@ use super::batch::Number;
 use super::class;
 use super::redraw::{self, Apart};
 use super::schedule::Phase;
-use super::settings::Mode;
 use super::state::Line;
 use super::sweep::PLACES_MAX;
 
-/// Draws that are remembered: numbers of older ones are over.
-const DRAWS_KEPT: usize = 16;
+/// Draws that are remembered: numbers of older ones are over. A configuration has no more while a ticket is good.
+pub const DRAWS_KEPT: usize = 16;
 /// Fewer have nothing to draw.
 const FEWEST: u64 = 2;
 
@@ -162,20 +161,9 @@ impl Draws {
 }
 
 impl Line {
-    /// What the schedule says now, as far as it counts: in every mode but `auto` an operator's word does. While a draw is due
-    /// and nobody has brought its seed, it is still before the opening.
+    /// What the schedule says now, as far as it counts.
     pub(super) fn phase(&self) -> Phase {
-        if self.settings().mode != Mode::Auto {
-            return Phase::Open { closes_ms: None };
-        }
-        let phase = self.settings().phase(self.wall_ms);
-        match (phase, self.draws.prequeue) {
-            (Phase::Open { .. }, Some(Prequeue { opens_ms, .. })) => {
-                let opening = super::schedule::Opening { from_ms: 0, opens_ms, draw: true };
-                Phase::Prequeue(opening)
-            }
-            _ => phase,
-        }
+        self.settings().phase_in_force(self.wall_ms, self.draws.prequeue)
     }
 
     /// Notes what begins and ends by the schedule, and draws when it is time.
@@ -189,7 +177,7 @@ impl Line {
             self.draws.commitment = Some(commitment);
             self.draws.serial += 1;
         }
-        if self.settings().mode != Mode::Auto {
+        if !self.settings().mode.follows_schedule() {
             return;
         }
         match (phase, self.draws.prequeue) {

@@ -187,7 +187,8 @@
 //!
 //! A room may have events, each with an opening, a time before it in which numbers are given, perhaps a draw at the opening, an
 //! end, and a time after which it comes again. Open if any is on; else before the opening of the first to open, if its time
-//! before has begun; else closed ([`Settings::phase`]). It counts in mode `auto`; every other mode is an operator's word. Before an
+//! before has begun; else closed ([`Settings::phase`]). It counts in the modes `auto` and `hold`, but to a room on hold people come and wait while the
+//! schedule says closed; every other mode is an operator's word. Before an
 //! opening nobody is released by pace, by hand as ever. While closed nobody new, nobody released, as in mode `closed`.
 //!
 //! *Before an opening with a draw* the line notes the last number given when that time began, `after`; another opening that
@@ -277,7 +278,7 @@ pub use batch::*;
 pub use budget::MAX_STEPS;
 pub use check::Broken;
 pub use class::InviteFound;
-pub use draw::{Commitment, Draw, Draws, Lot, Prequeue, Seed};
+pub use draw::{Commitment, DRAWS_KEPT, Draw, Draws, Lot, Prequeue, Seed};
 pub use estimate::Eta;
 pub use find::{Found, Heard, MAX_FOUND, Question};
 pub use history::{

@@ -5,7 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::settings::{OutOfRange, Settings};
+use super::draw::Prequeue;
+use super::settings::{Mode, OutOfRange, Settings};
 
 /// Events that a room may have: a year of weeks is one that comes again.
 pub const MAX_EVENTS: usize = 32;
@@ -57,6 +58,10 @@ pub struct Opening {
     pub draw: bool,
 }
 
+fn gcd(one: i128, two: i128) -> i128 {
+    if two == 0 { one } else { gcd(two, one % two) }
+}
+
 impl Phase {
     /// The next opening at which there is a draw.
     pub fn draw_ahead(&self) -> Option<u64> {
@@ -78,6 +83,20 @@ impl Event {
                 Some(closes_ms + later_ms).filter(|closes_ms| wall_ms < *closes_ms).map(Some)
             }
         }
+    }
+
+    /// Whether it opens, this time or another, less than so long after an opening of another event, or with it.
+    pub fn opens_within(&self, span_ms: u64, other: &Event) -> bool {
+        let every = |event: &Event| event.every_ms.map(|every_ms| i128::from(every_ms.max(1)));
+        let apart_ms = i128::from(self.opens_ms) - i128::from(other.opens_ms);
+        let after_ms = match (every(self), every(other)) {
+            (None, None) => apart_ms,
+            (Some(ours), None) => apart_ms.max(apart_ms.rem_euclid(ours)),
+            (None, Some(theirs)) => apart_ms.min(apart_ms.rem_euclid(theirs)),
+            // Sooner or later they are as close as ever they can be.
+            (Some(ours), Some(theirs)) => apart_ms.rem_euclid(gcd(ours, theirs)),
+        };
+        (0..i128::from(span_ms)).contains(&after_ms)
     }
 
     /// The next time it opens.
@@ -111,6 +130,22 @@ impl Settings {
         match begun.min_by_key(|next| next.opens_ms) {
             Some(next) => Phase::Prequeue(next),
             None => Phase::Closed(next().min_by_key(|next| next.from_ms)),
+        }
+    }
+
+    /// The same, as far as it counts: in the modes auto and hold, for in every other an operator's word does. Whoever comes to a room
+    /// on hold waits, even while the schedule says closed. A draw that is due and was not made yet keeps the room before its opening.
+    pub(super) fn phase_in_force(&self, wall_ms: u64, prequeue: Option<Prequeue>) -> Phase {
+        let open = Phase::Open { closes_ms: None };
+        if !self.mode.follows_schedule() {
+            return open;
+        }
+        match (self.phase(wall_ms), prequeue) {
+            (Phase::Open { .. }, Some(Prequeue { opens_ms, .. })) => {
+                Phase::Prequeue(Opening { from_ms: 0, opens_ms, draw: true })
+            }
+            (Phase::Closed(_), _) if self.mode == Mode::Hold => open,
+            (phase, _) => phase,
         }
     }
 
@@ -210,6 +245,30 @@ mod tests {
         assert_eq!(at(&both, 104), Phase::Open { closes_ms: Some(108 * HOUR) });
         assert_eq!(at(&schedule, 91).draw_ahead(), Some(110 * HOUR));
         assert_eq!(at(&schedule, 96).draw_ahead(), None);
+    }
+
+    /// Against every opening of a hundred days.
+    #[test]
+    fn events_that_meet_are_found_whenever_they_do() {
+        let openings = |event: &Event| -> Vec<u64> {
+            let again = event.every_ms.map_or(1, |every| 2_400 * HOUR / every);
+            (0..again).map(|nth| event.opens_ms + nth * event.every_ms.unwrap_or(0)).collect()
+        };
+        let some: Vec<Event> = [None, Some(8), Some(12), Some(35), Some(36)]
+            .into_iter()
+            .flat_map(|every| {
+                [100, 101, 107, 131].map(|opens| event(opens, 0, Some(opens + 1), every))
+            })
+            .collect();
+        for (one, other) in some.iter().flat_map(|one| some.iter().map(move |other| (one, other))) {
+            for span in [1, 3, 7].map(|hours| hours * HOUR) {
+                let theirs = openings(other);
+                let meets = openings(one)
+                    .iter()
+                    .any(|at| theirs.iter().any(|from| (*from..from + span).contains(at)));
+                assert_eq!(one.opens_within(span, other), meets, "{one:?} {span} {other:?}");
+            }
+        }
     }
 
     #[test]

@@ -127,6 +127,11 @@ impl Mode {
     pub fn stops_nobody(self) -> bool {
         matches!(self, Mode::Bypass | Mode::Shadow)
     }
+
+    /// Whether events begin and end by the schedule.
+    pub(super) fn follows_schedule(self) -> bool {
+        matches!(self, Mode::Auto | Mode::Hold)
+    }
 }
 
 /// How fast visitors are released.

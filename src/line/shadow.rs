@@ -79,6 +79,12 @@ impl Line {
         turns
     }
 
+    /// Whether the pace is what would hold somebody up.
+    pub(super) fn would_hold_up(&self) -> bool {
+        let seats = self.settings().max_active.unwrap_or(u64::MAX);
+        self.shadow.is_some_and(|shadow| shadow.waiting > 0 && shadow.inside < seats)
+    }
+
     /// What a minute came to; the next one begins with whoever waits.
     pub(super) fn shadow_minute(&mut self) -> Option<Shadowed> {
         let shadow = self.shadow.as_mut()?;

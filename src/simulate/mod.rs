@@ -54,6 +54,8 @@ pub struct Plan {
     pub changes: Vec<Change>,
     /// Another one is another day with the same crowd.
     pub seed: u64,
+    /// What the room has and a run does not, see [`leave_out`].
+    pub left_out: Vec<&'static str>,
 }
 
 /// Another rate, from a moment on.

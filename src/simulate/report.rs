@@ -138,7 +138,7 @@ pub struct Estimates {
     pub p90_error: f64,
     /// Told longer (above 0) or shorter than it was, in the middle.
     pub bias: f64,
-    /// The share of ranges, as the page rounds them, that held what it was.
+    /// The share of ranges, as the page shows them, that held what it was.
     pub ranges_right: f64,
     /// The same to the second.
     pub ranges_right_exactly: f64,
@@ -208,7 +208,7 @@ pub struct Told {
     pub was: f64,
     /// Told beside that, by it.
     pub error: f64,
-    /// It was within what was told, to the second.
+    /// It was within what was told.
     pub exact: bool,
     /// It was within what the page said.
     pub right: bool,

@@ -160,7 +160,7 @@ impl Tally {
 }
 
 impl Promise {
-    /// What was told beside what became of it. A page rounds to minutes, and whatever it says in its words counts.
+    /// What was told beside what became of it: to the second, and as the page says it, in minutes.
     fn against(self, now_ms: u32) -> Told {
         let was = f64::from(now_ms - self.at_ms) / 1_000.0;
         let Eta { seconds, low, high } = self.eta;
@@ -170,7 +170,7 @@ impl Promise {
             was,
             error: (seconds as f64 - was) / was.max(1.0),
             exact: within(low, high),
-            right: within(low, high) || within(from, to),
+            right: within(from, to),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! The page of the draw: what was promised, what came of it, and a check that runs in the visitor's own browser.
 
+use std::time::Duration;
+
 use anteroom::line::{Draw, Drawn, Draws, Permutation};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -7,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 use super::driver::Browser;
 use super::join;
 use super::manner::{DESK, PHONE};
-use crate::support::{Gateway, Origin, Request, eventually};
+use crate::support::{Gateway, Origin, Request, Visitor, eventually, within};
 
 /// A room that opens with a draw after so many seconds, and lets in one a minute.
 fn room(opens_in: u64) -> String {
@@ -66,6 +68,9 @@ fn a_visitor_checks_their_own_place_and_a_wrong_one_is_said_to_be() {
     assert_eq!(typed(&browser, "number"), "7", "by their cookie");
 
     // After it: the seed, and the place. Whoever stays on the page sees it come.
+    eventually("the opening", || {
+        others[0].fetch("/.anteroom/v1/draw").json()["draws"].get(0).is_some().then_some(())
+    });
     browser.until("the draw", || browser.sees("#good").is_some());
     let told = others[0].fetch("/.anteroom/v1/draw").json();
     let draw = &told["draws"][0];
@@ -99,6 +104,65 @@ fn a_visitor_checks_their_own_place_and_a_wrong_one_is_said_to_be() {
         browser.sized(screen, 1.0);
         assert_eq!(browser.barriers(), Vec::<String>::new(), "dark {dark}");
     }
+    browser.is_quiet(gateway.addr());
+}
+
+/// A page that stays open from one draw to the next: whoever comes for the second one is told that it is to come, and then their
+/// place; those of the first are measured by the first.
+#[test]
+fn a_second_draw_is_promised_and_checked_as_the_first_was() {
+    let origin = Origin::start();
+    let began_ms = anteroom::clock::now_ms();
+    let at = |seconds: u64| anteroom::clock::moment(began_ms + seconds * 1_000);
+    let event = |opens, closes, prequeue| {
+        let (opens, closes) = (at(opens), at(closes));
+        format!(
+            "{{ opens = \"{opens}\", closes = \"{closes}\", prequeue = \"{prequeue}\", draw = true }}"
+        )
+    };
+    let (first, second) = (event(6, 10, "1h"), event(27, 3_600, "17s"));
+    let room =
+        format!("rate = \"1/m\"\nburst = 1\npoll_max = \"1s\"\nschedule = [{first}, {second}]");
+    let gateway = Gateway::before(&origin).room("sale", &room).start();
+    let mut early = join(&gateway, 5);
+    let browser = Browser::start();
+    browser.visit(&gateway, "/.anteroom/draw");
+    let drawn = eventually("the first draw", || {
+        early[0].fetch("/.anteroom/v1/draw").json()["draws"].get(0).cloned()
+    });
+    let (one, seed) = (drawn["commitment"].clone(), drawn["seed"].clone());
+    let text = |value: &Value| value.as_str().expect("a text").to_owned();
+    says(&browser, "3", "", "Right:");
+    browser.script("window.stayed = true");
+
+    let opens_at =
+        |visitor: &mut Visitor| visitor.fetch("/.anteroom/v1/draw").json()["opens_at"].clone();
+    eventually("the second pre-queue", || {
+        (opens_at(&mut early[0]) == at(27).as_str()).then_some(())
+    });
+    let mut late = join(&gateway, 2).remove(0);
+    let told: Value = eventually("a second promise", || {
+        let told = late.fetch("/.anteroom/v1/draw").json();
+        (told["commitment"]["opens_at"] == at(27).as_str()).then_some(told)
+    });
+    let (number, two) = (told["you"]["number"].to_string(), text(&told["commitment"]["hash"]));
+    says(&browser, &number, "1", "Nothing has been drawn yet.");
+    assert!(browser.sees("#promise").is_some_and(|is| is.ends_with(&two)), "the second promise");
+    assert_eq!(browser.sees("#seed").as_deref(), Some("–"));
+    says(&browser, "3", "", "Right:");
+    assert!(browser.sees("#promise").is_some_and(|is| is.ends_with(&text(&one))));
+    assert_eq!(browser.sees("#seed"), Some(text(&seed)));
+
+    says(&browser, &number, "", "Nothing has been drawn yet.");
+    let patience = Duration::from_secs(40);
+    within(patience, "the second draw", || {
+        late.fetch("/.anteroom/v1/draw").json()["draws"].get(1).is_some().then_some(())
+    });
+    browser.until("it is shown", || browser.sees("#good").is_some());
+    let told = late.fetch("/.anteroom/v1/draw").json();
+    assert_eq!(browser.sees("#seed").as_deref(), told["draws"][1]["seed"].as_str());
+    assert_eq!(typed(&browser, "place"), told["you"]["place"].to_string());
+    assert_eq!(browser.script("return window.stayed"), true, "never reloaded");
     browser.is_quiet(gateway.addr());
 }
 

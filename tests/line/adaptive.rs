@@ -379,9 +379,10 @@ fn a_site_that_hangs_stops_releases_within_seconds_and_gets_visitors_back_gradua
     assert!(run.turns_between(203.5, 229.0) < 26, "{}", run.turns_between(203.5, 229.0));
     let stopped = (200..230).map(|when| run.rate_at(f64::from(when)));
     assert!(stopped.clone().any(|told| told.rate == 0 && told.why == Why::Silent));
-    // Back: first the floor, and never more than 15 % faster a second.
+    // Back: first the floor, and never more than 15 % faster a second, until it is as busy as it can be.
     let mut last = run.rate_at(232.0).rate.max(1_000);
-    for when in 233..300 {
+    let busy = (233..300).find(|when| run.rate_at(f64::from(*when)).rate > 30_000);
+    for when in 233..busy.expect("busy again") {
         let rate = run.rate_at(f64::from(when)).rate;
         assert!(rate as f64 <= 2.1 * last as f64, "{last} and a second later {rate} at {when}");
         last = rate.max(1_000);
@@ -456,34 +457,83 @@ fn settings_of(run: &Run) -> Settings {
     run.room.view.settings().expect("known").clone()
 }
 
-#[test]
-fn nobody_waiting_or_no_seat_is_no_reason_to_grow() {
-    let calm = |room: &mut Room| {
+/// So many seconds of a site that is quick.
+fn calm(room: &mut Room, seconds: u64) {
+    for _ in 0..seconds {
+        room.wall_ms += 1_000;
         room.with(|batch| {
             batch.figures = vec![0; FIGURES];
             (batch.figures[FAST], batch.figures[ANSWERS]) = (30, 30);
             batch.figures[ORIGIN + 5] = 30;
-        })
-    };
-    let mut room = Room::new(adaptive(2, 100));
-    for _ in 0..20 {
-        room.wall_ms += 1_000;
-        calm(&mut room);
+        });
     }
+}
+
+/// Nobody waits in mode shadow, and the rate is what it would be: those count who would wait because of it.
+#[test]
+fn in_shadow_it_grows_for_those_who_would_wait() {
+    let shadow = Settings { mode: Mode::Shadow, ..adaptive(2, 100) };
+    let mut room = Room::new(shadow.clone());
+    let told = |room: &mut Room| room.idle().adapted.unwrap();
+    calm(&mut room, 20);
+    assert_eq!(
+        (told(&mut room).rate, told(&mut room).why),
+        (2_000, Why::Steady),
+        "nobody would wait"
+    );
+    (0..10).for_each(|_| assert_eq!(entered(room.join(200)), 200));
+    room.command(Command::Pause);
+    calm(&mut room, 20);
+    assert_eq!(told(&mut room).rate, 2_000, "the pause is the limit");
+    room.command(Command::Resume);
+    calm(&mut room, 20);
+    let grown = told(&mut room);
+    assert!(grown.rate > 10_000 && grown.why == Why::Growing, "{grown:?}");
+    room.offer(Settings { max_active: Some(1), ..shadow });
+    calm(&mut room, 20);
+    assert_eq!(told(&mut room).rate, grown.rate, "seats are the limit");
+    assert_eq!(room.idle().waiting, 0);
+}
+
+/// What few requests say adds up: ten of them at most, and nobody more enters.
+#[test]
+fn a_site_that_fails_gets_nobody_however_few_ask() {
+    for every in [1, 2, 3] {
+        let mut room = Room::new(adaptive(1, 100));
+        room.join(10_000);
+        let ask = |room: &mut Room, fails: bool| {
+            room.wall_ms += every * 1_000;
+            let reply = room.with(|batch| {
+                batch.figures = vec![0; FIGURES];
+                (batch.figures[FAST], batch.figures[ANSWERS]) = (1, 1);
+                batch.figures[ERRORS] = u64::from(fails);
+            });
+            reply.counts.adapted.unwrap()
+        };
+        (0..30).for_each(|_| _ = ask(&mut room, false));
+        let well = ask(&mut room, false);
+        assert!(well.rate > 1_000, "{every}: {well:?}");
+        let asked = (1..=11).find(|_| ask(&mut room, true).rate == 0);
+        assert!(asked.is_some_and(|asked| asked <= 10), "{every}: after {asked:?}");
+        let failed = room.idle();
+        assert_eq!(failed.adapted.unwrap().why, Why::Failing);
+        assert_eq!(ask(&mut room, true).rate, 0);
+        assert_eq!(room.idle().turns, failed.turns, "nobody more");
+    }
+}
+
+#[test]
+fn nobody_waiting_or_no_seat_is_no_reason_to_grow() {
+    let mut room = Room::new(adaptive(2, 100));
+    calm(&mut room, 20);
     let told = room.idle().adapted.unwrap();
     assert_eq!((told.rate, told.why), (2_000, Why::Steady), "nobody waits");
     room.join(100_000);
-    for _ in 0..20 {
-        room.wall_ms += 1_000;
-        calm(&mut room);
-    }
+    calm(&mut room, 20);
     let told = room.idle().adapted.unwrap();
     assert!(told.rate > 10_000 && told.why == Why::Growing, "{told:?}");
     room.offer(Settings { max_active: Some(1), ..adaptive(2, 100) });
-    for _ in 0..20 {
-        room.wall_ms += 1_000;
-        calm(&mut room);
-    }
+    calm(&mut room, 20);
     assert_eq!(room.idle().adapted.unwrap().rate, told.rate, "seats are the limit");
 }
 

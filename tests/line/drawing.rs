@@ -225,6 +225,52 @@ fn whoever_is_inside_or_called_before_the_opening_is_not_drawn() {
     assert_eq!(positions, [1, 2, 3, 4]);
 }
 
+/// Held from before the pre-queue on, and opened before the opening or after it: whoever came in the pre-queue is drawn, at the opening.
+#[test]
+fn a_room_on_hold_is_drawn_at_its_opening_all_the_same() {
+    for auto_ms in [8_000, 15_000] {
+        let event = Event {
+            opens_ms: OPENS_MS,
+            prequeue_ms: 5_000,
+            draw: true,
+            closes_ms: None,
+            every_ms: None,
+        };
+        let base = Settings { heartbeat_timeout_ms: 60_000, join_limits: Vec::new(), ..rate(1) };
+        let auto = Settings { schedule: vec![event], ..base };
+        let mut room = Room::new(Settings { mode: Mode::Hold, ..auto.clone() });
+        let phase = |room: &Room| room.view.phase(room.wall_ms);
+        come(&mut room, &[""; 3]);
+        assert_eq!(phase(&room), Phase::Open { closes_ms: None }, "who comes waits");
+        room.pass(6_000, &[]);
+        assert!(matches!(phase(&room), Phase::Prequeue(next) if next.draw), "{:?}", phase(&room));
+        come(&mut room, &[""; 20]);
+        let promise = Lot { opens_ms: OPENS_MS, kid: "k".to_owned(), hash: [1; 32], seed: None };
+        room.with(|batch| batch.lot = Some(promise));
+        assert!(room.view.drawn().told().commitment.is_some(), "promised while held");
+        let open = |room: &mut Room| {
+            room.pass(START_MS + auto_ms - room.wall_ms, &[]);
+            assert_eq!(room.idle().released, 0, "held, or before the opening");
+            room.offer(auto.clone());
+        };
+        if START_MS + auto_ms < OPENS_MS {
+            open(&mut room);
+        }
+        draw(&mut room, 3);
+        let made = room.view.drawn().told().made.clone();
+        assert_eq!((made.len(), made[0].after, made[0].upto), (1, 3, 23), "{made:?}");
+        assert_eq!(made[0].hash, Some([1; 32]), "as promised");
+        if START_MS + auto_ms > OPENS_MS {
+            assert!(matches!(phase(&room), Phase::Open { .. }));
+            assert!(room.view.is_paused());
+            open(&mut room);
+        }
+        room.pass(30_000, &[]);
+        let next = room.line.counts().released;
+        assert!(next > made[0].upto, "those who came first, then those who were drawn: {next}");
+    }
+}
+
 #[test]
 fn before_a_draw_the_head_is_shorter_and_who_comes_too_late_is_told() {
     let mut room = before(vec![class("presale", 1_000, 0)]);

@@ -115,7 +115,7 @@ fn an_event_comes_again_and_again() {
 
 /// An operator's word goes before the schedule, both ways.
 #[test]
-fn a_schedule_counts_in_mode_auto_alone() {
+fn an_operators_mode_goes_before_the_schedule() {
     let closed = vec![event(0, Some(1_000))];
     let mut room = scheduled(closed.clone());
     room.pass(2_000, &[]);

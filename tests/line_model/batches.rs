@@ -148,11 +148,12 @@ impl World {
                     batch.figures =
                         (0..FIGURES as u64).map(|nth| nth * batch.sequence % 7).collect();
                     // An origin that is well, slow, wrong, or says nothing.
-                    let verdicts = match batch.sequence / 3 % 6 {
+                    let verdicts = match batch.sequence / 3 % 8 {
                         0 | 1 => [40, 0, 1, 39],
                         2 => [40, 0, 1, 20],
                         3 => [30, 25, 0, 30],
                         4 => [0, 0, 30, 2],
+                        5 | 6 => [batch.sequence % 2, 0, 0, 1],
                         _ => [7, 1, 2, 9],
                     };
                     for (at, count) in [ANSWERS, ERRORS, SLOW, FAST].into_iter().zip(verdicts) {

@@ -156,7 +156,7 @@ fn classes(rng: &mut Rng) -> Vec<Class> {
     (0..rng.range(1, 4)).map(|nth| class(rng, nth)).collect()
 }
 
-const STEERED: Adaptive = Adaptive {
+pub(super) const STEERED: Adaptive = Adaptive {
     signal: Signal::Latency,
     target_ms: 500,
     max_errors: 50,

@@ -146,6 +146,7 @@ const TINY: &[&str] = &[
     "promised",
     "drawn",
     "drawn as promised",
+    "drawn on hold",
     "drawn, though some still waited",
     "a draw waits for its seed",
     "of a time before the draw",
@@ -177,6 +178,7 @@ const TINY: &[&str] = &[
     "the origin was silent",
     "an origin that had failed is tried again",
     "the rate followed completions",
+    "a window stayed open for want of requests",
 ];
 const SMALL: &[&str] = &["cut short by a full line"];
 const MEDIUM: &[&str] = &["as many seats ended as may"];

@@ -1,9 +1,10 @@
 //! Runs made by hand, through the same judges: what random ones reach once in a blue moon.
 
-use anteroom::line::{Class, ClassOrder, Command, Event, Mode, Pace, Rate, Settings};
+use anteroom::line::{Adaptive, Class, ClassOrder, Command, Event, Mode, Pace, Rate, Settings};
 
+use super::changes::STEERED;
 use super::shrink::run;
-use super::steps::{Faithful, Fate, Item, JoinKey, Plan, Room, Step, Who};
+use super::steps::{Faithful, Fate, Item, JoinKey, Plan, Post, Room, Step, Who};
 use super::subject::Subject;
 use super::tally::Tally;
 use super::world::Judges;
@@ -42,10 +43,12 @@ fn idle(times: u32) -> Step {
 }
 
 /// Every one of them, for a line that is kept elsewhere, too.
-pub(super) fn all() -> [Plan; 6] {
+pub(super) fn all() -> [Plan; 7] {
     let drawn = drawn_with_a_head(ClassOrder::Strict, false);
     let [plain, lost] = [false, true].map(|lost| drawn_with_a_head(ClassOrder::Skip, lost));
-    [silent_and_back(), called_and_late(), strayed_and_lapsed(), drawn, plain, lost]
+    let heads = [silent_and_back(), called_and_late(), strayed_and_lapsed()];
+    let [silent, late, lapsed] = heads;
+    [silent, late, lapsed, drawn, plain, lost, held_up_in_shadow()]
 }
 
 pub(super) fn judged(plan: &Plan, subject: &Subject) -> Tally {
@@ -135,6 +138,35 @@ fn drawn_with_a_head(class_order: ClassOrder, lost: bool) -> Plan {
     steps.push(exchange(vec![of(1), Item::Join(2), Item::Command(Command::Release(100))]));
     steps.extend([Step::Look { node: 0, after_ms: 10 }, idle(10)]);
     Plan { seed: 0, room, steps }
+}
+
+/// Hundreds come to a room in shadow whose rate follows a site that is well, fails and is well again.
+fn held_up_in_shadow() -> Plan {
+    let rate = Rate { count: 50, per_ms: 1_000 };
+    let settings = Settings {
+        mode: Mode::Shadow,
+        pace: Some(Pace::Rate { rate, burst: 50 }),
+        max_active: Some(150),
+        adaptive: Some(Adaptive { target_ms: 60_000, ..STEERED }),
+        ..Settings::default()
+    };
+    let (wall_ms, tickets_prove, faithful) = (1_700_000_000_000, false, Faithful::Nobody);
+    let room = Room { nodes: 1, founded: true, wall_ms, settings, tickets_prove, faithful };
+    let second = || {
+        let post = Post { wants: 0, sent: 0, tagged: 0, figures: true, about: None };
+        let (items, fate) = (vec![Item::Post(post)], Fate::Answered);
+        Step::Exchange { node: 0, after_ms: 1_000, items, fate }
+    };
+    let mut steps = vec![exchange(vec![Item::Join(200)])];
+    steps.extend((0..60).map(|_| second()));
+    Plan { seed: 0, room, steps }
+}
+
+#[test]
+fn a_shadow_is_held_up_by_its_rate_and_the_rate_grows() {
+    let tally = judged(&held_up_in_shadow(), &Subject::new(None));
+    assert!(tally.of("a shadow was held up by its rate") > 10, "{tally}");
+    assert!(tally.of("the rate grew") > 5, "{tally}");
 }
 
 #[test]

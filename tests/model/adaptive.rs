@@ -149,7 +149,11 @@ impl Model {
         let window = window.unwrap_or(fresh.clone());
         let lasted = clock - window.began;
         let judged = window.sum(FAST) + window.sum(SLOW);
+        let some = judged.max(window.sum(ANSWERS));
+        let thin = !stopped && some > 0 && some < 5;
+        self.note("a window stayed open for want of requests", u64::from(thin && lasted >= 5_000));
         let over = match adaptive.signal {
+            _ if thin => lasted >= 20_000,
             Signal::Completions => lasted >= 2_000,
             Signal::Latency => lasted >= 5_000 || (lasted >= 1_000 && judged >= 20),
         };
@@ -158,7 +162,8 @@ impl Model {
             return;
         }
         let done = completed.saturating_sub(window.completed) * 1_000_000 / lasted;
-        self.steering.done = (7 * self.steering.done + done) / 8;
+        let part = lasted.min(16_000);
+        self.steering.done = ((16_000 - part) * self.steering.done + part * done) / 16_000;
         let empty = judged + window.sum(ANSWERS) == 0;
         if !empty {
             self.measure(&window, adaptive.target_ms);
@@ -225,8 +230,17 @@ impl Model {
     /// The law of latency.
     fn follow(&mut self, adaptive: &Adaptive, span: i64, floor: i64, ceiling: i64) {
         let waiting = self.tally().0 > 0;
-        let open = matches!(self.settings().mode, Mode::Auto | Mode::Drain) && !self.counts.paused;
-        let holds_up = open && waiting && self.seats_free() > 0;
+        let holds_up = match self.settings().mode {
+            _ if self.counts.paused => false,
+            Mode::Auto | Mode::Drain => waiting && self.seats_free() > 0,
+            Mode::Shadow => self.shadow.as_ref().is_some_and(|shadow| {
+                let seats = self.settings().max_active;
+                !shadow.waiting.is_empty() && seats.is_none_or(|seats| shadow.inside < seats)
+            }),
+            _ => false,
+        };
+        let shadowed = holds_up && self.is_shadow();
+        self.note("a shadow was held up by its rate", u64::from(shadowed));
         let steering = &mut self.steering;
         let slow = steering.slow as i64;
         let correction = 3 * (slow - 50).abs() * span / 50 * (slow - 50).signum();

@@ -54,6 +54,10 @@ impl Model {
         }
     }
 
+    fn follows(&self) -> bool {
+        [Mode::Auto, Mode::Hold].contains(&self.settings().mode)
+    }
+
     /// Whoever comes now will be drawn.
     pub(super) fn before_a_draw(&self) -> bool {
         self.draws.prequeue.is_some()
@@ -62,7 +66,8 @@ impl Model {
     /// As far as it counts.
     pub(super) fn now(&self) -> Now {
         match (self.scheduled(self.last_wall), self.draws.prequeue) {
-            _ if self.settings().mode != Mode::Auto => Now::Open,
+            _ if !self.follows() => Now::Open,
+            (Now::Closed { .. }, _) if self.settings().mode == Mode::Hold => Now::Open,
             (Now::Open, Some(due)) => Now::Before { opens: due.opens_ms, draw: true },
             (now, _) => now,
         }
@@ -88,7 +93,7 @@ impl Model {
                 self.note("promised", 1);
             }
         }
-        if self.settings().mode != Mode::Auto {
+        if !self.follows() {
             return;
         }
         let before = self.draws.prequeue;
@@ -176,6 +181,7 @@ impl Model {
         let promised = self.draws.commitment.as_ref().filter(|it| it.opens_ms == opens_ms);
         let hash = promised.map(|promised| promised.hash);
         self.note("drawn", 1);
+        self.note("drawn on hold", u64::from(settings.mode == Mode::Hold));
         self.note("drawn, though some still waited", u64::from(after > released));
         self.note("drawn as promised", u64::from(hash.is_some()));
         self.note("drawn with somebody at the head", head.len() as u64);

@@ -12,7 +12,7 @@ pub(super) struct Delayed;
 pub(super) struct Shadow {
     /// In the order of their coming.
     pub(super) waiting: Vec<Delayed>,
-    inside: u64,
+    pub(super) inside: u64,
     /// Thousandths.
     freed: u64,
     /// Really inside when it was last reckoned, and entered by then.

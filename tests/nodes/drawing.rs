@@ -115,6 +115,82 @@ fn everybody_enters_as_drawn_whatever_breaks() {
     assert!(out_of_order <= 2, "entered {entered:?}, drawn {drawn:?}");
 }
 
+/// Two events that come again every minute: what is open is their second time, and the second draw of the room on every node.
+#[test]
+fn a_room_is_drawn_again_at_its_next_opening() {
+    let _alone = super::alone();
+    let began_ms = anteroom::clock::now_ms();
+    let at = |ms: u64| anteroom::clock::moment(began_ms - 60_000 + ms);
+    let event = |opens: u64, closes: u64, prequeue: &str| {
+        let (opens, closes) = (at(opens), at(closes));
+        format!(
+            "{{ opens = \"{opens}\", closes = \"{closes}\", prequeue = \"{prequeue}\", draw = true, every = \"60s\" }}"
+        )
+    };
+    let events = [event(9_000, 16_000, "20s"), event(24_000, 31_000, "8s")].join(", ");
+    let (redis, _origin, nodes) = super::three(&format!(
+        "rate = \"2/s\"\nburst = 1\npoll_max = \"1s\"\nheartbeat_timeout = \"60s\"\nticket_max = \"8m\"\n\
+         schedule = [{events}]"
+    ));
+    let come = |nth: usize| {
+        let mut visitor = Visitor::new(&nodes[nth % 3]);
+        eventually("a place before the opening", || {
+            (visitor.open("/").state().as_deref() == Some("waiting")).then_some(())
+        });
+        let status = visitor.status().json();
+        assert_eq!(
+            (&status["phase"], &status["draw"]),
+            (&"prequeue".into(), &true.into()),
+            "{nth}"
+        );
+        let you = eventually("a number", || told(&mut visitor)["you"]["number"].as_u64());
+        (you, visitor)
+    };
+    let mut kept: Vec<Value> = Vec::new();
+    for round in 0..2 {
+        let mut people: Vec<(u64, Visitor)> = (0..6).map(come).collect();
+        assert!(people.iter().map(|(number, _)| number).is_sorted());
+        let opens_at = at(60_000 + [9_000, 24_000][round]);
+        let promise = eventually("a promise", || {
+            let told = told(&mut people[0].1);
+            let promise = &told["commitment"];
+            (promise["opens_at"] == *opens_at).then(|| promise["hash"].clone())
+        });
+        let turns = super::state(&redis, "turns");
+        assert_eq!(turns, 6 * round as u64, "before the opening");
+        let draw = eventually("the draw", || told(&mut people[0].1)["draws"].get(round).cloned());
+        assert_eq!((&draw["commitment"], &draw["opens_at"]), (&promise, &Value::from(&*opens_at)));
+        kept.push(draw.clone());
+        let (after, upto) = (draw["after"].as_u64().unwrap(), draw["upto"].as_u64().unwrap());
+        assert_eq!((after + 1, upto), (people[0].0, people[5].0), "those who came for it");
+        let order = Permutation::new(bytes(draw["seed"].as_str().expect("a seed")), upto - after);
+        let place = |number: u64| order.place(number - after - 1) + 1;
+        for (number, visitor) in &mut people {
+            let said = eventually("every node knows", || {
+                let told = told(visitor);
+                assert!(
+                    kept.iter().zip(told["draws"].as_array()?).all(|(one, other)| one == other)
+                );
+                told["you"]["place"].as_u64()
+            });
+            assert_eq!(said, place(*number));
+        }
+        let mut entered = Vec::new();
+        enter(&mut people, &mut entered, 6);
+        let mut drawn: Vec<u64> = people.iter().map(|(number, _)| *number).collect();
+        drawn.sort_by_key(|number| place(*number));
+        let out_of_order = entered.iter().zip(&drawn).filter(|(one, other)| one != other).count();
+        assert!(out_of_order <= 2, "entered {entered:?}, drawn {drawn:?}");
+        eventually("the end", || (told(&mut people[0].1)["phase"] != "open").then_some(()));
+    }
+    assert_ne!(kept[0]["seed"], kept[1]["seed"]);
+    for node in &nodes {
+        let refused = super::join(node, "sale", "late", &serde_json::json!({}));
+        assert_eq!((refused.status, refused.code()), (503, "queue_disabled".into()), "{refused:?}");
+        assert_eq!(refused.json()["opens_at"], *at(129_000), "the first event, a third time");
+    }
+}
+
 /// One node with a file: killed after the draw, it goes on where it was.
 #[test]
 fn a_node_by_itself_keeps_the_draw() {

@@ -5,7 +5,7 @@
 //! [`scenes`] and [`together`] have those that were asked for by name. [`calls`] counts what all that costs Redis, [`starting`] and
 //! [`outgrown`] have one node that meets a Redis not made for it, [`moving`] a line that moves, [`adaptive`] a rate that follows the origin, [`classes`]
 //! and [`ranks`] visitors with proof, [`drawing`] and [`appointed`] openings, [`game`] seats with names, [`sessions`] and [`revoked`] what ends a
-//! visit, [`noshows`] those who do not come, [`switched`] what operators change meanwhile.
+//! visit, [`noshows`] those who do not come, [`switched`] what operators change meanwhile, [`windows`] batches at intervals.
 
 mod adaptive;
 mod appointed;
@@ -29,6 +29,7 @@ mod site;
 mod starting;
 mod switched;
 mod together;
+mod windows;
 
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};

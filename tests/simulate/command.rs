@@ -43,6 +43,7 @@ fn the_names_in_json_stay() {
         "/plan/crowd/visitors",
         "/plan/seed",
         "/plan/nodes",
+        "/plan/left_out",
         "/plan/settings/claim_window_ms",
         "/virtual_seconds",
         "/people/visitors",
@@ -165,6 +166,7 @@ fn what_a_run_has_none_of_is_left_out_and_named() {
     assert_eq!(code, 0, "{err}");
     assert!(err.starts_with("left out: schedule, adaptive, classes; see "), "{err}");
     let report: Value = serde_json::from_str(&out).expect("JSON, and nothing else");
+    assert_eq!(report["plan"]["left_out"], serde_json::json!(["schedule", "adaptive", "classes"]));
     assert!(report["people"]["entered"].as_u64() > Some(100), "they enter: {}", report["people"]);
     let (code, _, err) = run("slots = [\"X\", \"O\"]\nroster = true", &[]);
     assert!(code == 0 && err.starts_with("left out: slots, roster; see "), "{code}: {err}");

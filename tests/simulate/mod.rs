@@ -40,7 +40,8 @@ fn mixed(visitors: u32) -> Crowd {
 }
 
 fn plan(crowd: Crowd, settings: Settings) -> Plan {
-    Plan { crowd, settings, nodes: 2, faults: Faults::default(), changes: vec![], seed: 1 }
+    let (faults, changes, left_out) = (Faults::default(), vec![], vec![]);
+    Plan { crowd, settings, nodes: 2, faults, changes, seed: 1, left_out }
 }
 
 fn simulate(plan: &Plan) -> Report {

@@ -60,7 +60,7 @@ impl Check<'_> {
             slot_grace_ms: value(&room.slot_grace, usual.slot_grace_ms),
             roster: room.roster.as_ref().is_some_and(|roster| roster.value),
             adaptive: self.adaptive(room),
-            schedule: self.schedule(room),
+            schedule: self.schedule(room, value(&room.ticket_max, usual.ticket_max_ms)),
         };
         self.slots(room, &mut line);
         self.sessions(room, &mut line, &usual);

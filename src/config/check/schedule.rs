@@ -3,14 +3,17 @@
 use super::Check;
 use crate::clock;
 use crate::config::file::{self, Room};
-use crate::line::{Event, OutOfRange};
+use crate::line::{DRAWS_KEPT, Event, OutOfRange};
 use crate::units::span;
 
 impl Check<'_> {
     /// The events of a room. One without an opening is a problem, and left out.
-    pub(super) fn schedule(&self, room: &Room) -> Vec<Event> {
-        let events: Vec<Event> =
-            room.schedule.iter().filter_map(|event| self.event(event)).collect();
+    pub(super) fn schedule(&self, room: &Room, ticket_max_ms: u64) -> Vec<Event> {
+        let written: Vec<(&file::Event, Event)> =
+            room.schedule.iter().filter_map(|event| Some((event, self.event(event)?))).collect();
+        self.entangled(&written);
+        let events: Vec<Event> = written.into_iter().map(|(_, event)| event).collect();
+        self.forgotten_draws(room, &events, ticket_max_ms);
         let drawn = events.iter().any(|event| event.draw && event.prequeue_ms == 0);
         if drawn {
             let said = format!("{}.schedule has a draw without a pre-queue", room.path);
@@ -19,6 +22,59 @@ impl Check<'_> {
             self.report.problem(said, means);
         }
         events
+    }
+
+    /// Who waits through more draws than are remembered would lose their place: there are no more while a ticket is good.
+    fn forgotten_draws(&self, room: &Room, events: &[Event], ticket_max_ms: u64) {
+        let drawn = || events.iter().filter(|event| event.draw);
+        let again = drawn().filter_map(|event| event.every_ms);
+        let again = again.map(|every_ms| ticket_max_ms.div_ceil(every_ms.max(1)));
+        let again = again.fold(0, u64::saturating_add);
+        let once: Vec<u64> =
+            drawn().filter(|event| event.every_ms.is_none()).map(|event| event.opens_ms).collect();
+        let from = |from: &u64| {
+            let good = *from..from.saturating_add(ticket_max_ms);
+            once.iter().filter(|opens_ms| good.contains(opens_ms)).count() as u64
+        };
+        let draws = again.saturating_add(once.iter().map(from).max().unwrap_or(0));
+        let kept = DRAWS_KEPT as u64;
+        if draws > kept {
+            let good = span(ticket_max_ms);
+            let said = format!("{}.schedule has {draws} draws while a ticket is good", room.path);
+            let means = format!(
+                "the last {kept} are remembered, and whoever waits for longer would lose their place. With \
+                 ticket_max = \"{good}\" an event with a draw may come again every {}: open less often, \
+                 lower ticket_max, or leave draw out",
+                span(ticket_max_ms.div_ceil(kept))
+            );
+            self.report.problem(said, means);
+        }
+    }
+
+    /// Events with a draw that come to nothing, because another one is in their way.
+    fn entangled(&self, events: &[(&file::Event, Event)]) {
+        for (drawn_at, drawn) in events.iter().filter(|(_, event)| event.draw) {
+            let others = events.iter().filter(|(other_at, _)| other_at.place != drawn_at.place);
+            for (other_at, other) in others {
+                let (drawn_at, other_at) = (&drawn_at.place, &other_at.place);
+                let lasts_ms = other
+                    .closes_ms
+                    .map_or(u64::MAX, |closes_ms| closes_ms.saturating_sub(other.opens_ms));
+                if drawn.opens_within(lasts_ms, other) {
+                    let said = format!("{drawn_at} has a draw, and opens while {other_at} is open");
+                    let means = "a room that is open has no pre-queue, so nobody would be drawn. Let \
+                                 the one end before the other's pre-queue begins";
+                    self.report.warn(said, means);
+                } else if !other.draw && drawn.opens_within(drawn.prequeue_ms, other) {
+                    let said = format!(
+                        "{other_at} opens during the pre-queue of {drawn_at}, which has a draw"
+                    );
+                    let means = "who has come by then would not be drawn, or nobody would be let in before \
+                                 the draw. Let it end before that pre-queue begins, or open after the draw";
+                    self.report.warn(said, means);
+                }
+            }
+        }
     }
 
     fn event(&self, event: &file::Event) -> Option<Event> {

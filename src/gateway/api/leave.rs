@@ -71,7 +71,10 @@ async fn leave_by_form(
         Err(refusal) => Err(refusal),
     };
     let reads_html = request.lists("accept", "text/html");
-    let forget = entrance.jar.forget(client.secure);
+    let forget = match &left {
+        Ok(()) => entrance.forget(client),
+        Err(_) => entrance.jar.forget(client.secure),
+    };
     match left {
         // Without a place there is none to give up: what was wanted is so.
         Ok(()) | Err(Response { status: 400 | 404, .. }) if reads_html => {
@@ -174,6 +177,6 @@ fn put_ended(json: &mut Json, entrance: &Entrance, status: &str, reason: Option<
 fn forgotten(answer: Response, entrance: &Entrance, named: bool, client: &Client) -> Response {
     match named {
         true => answer,
-        false => answer.with("Set-Cookie", entrance.jar.forget(client.secure)),
+        false => answer.with("Set-Cookie", entrance.forget(client)),
     }
 }

@@ -10,9 +10,8 @@ use std::sync::Arc;
 
 use super::View;
 use crate::line::batch::Number;
-use crate::line::draw::{Draw, Draws, Prequeue};
-use crate::line::schedule::{Opening, Phase};
-use crate::line::settings::Mode;
+use crate::line::draw::{Draw, Draws};
+use crate::line::schedule::Phase;
 use crate::line::shuffle::Permutation;
 
 /// Who was drawn to which place.
@@ -141,19 +140,11 @@ impl View {
         self.drawn.number(ticket)
     }
 
-    /// What the schedule says about a moment of the store's wall clock, as far as it counts: in every mode but `auto` an operator's
-    /// word does. A draw that is due and was not made yet keeps the room before its opening.
+    /// What the schedule says about a moment of the store's wall clock, as far as it counts.
     pub fn phase(&self, wall_ms: u64) -> Phase {
         let open = Phase::Open { closes_ms: None };
-        let Some(settings) = self.settings().filter(|settings| settings.mode == Mode::Auto) else {
-            return open;
-        };
-        match (settings.phase(wall_ms), self.drawn.told.prequeue) {
-            (Phase::Open { .. }, Some(Prequeue { opens_ms, .. })) => {
-                Phase::Prequeue(Opening { from_ms: 0, opens_ms, draw: true })
-            }
-            (phase, _) => phase,
-        }
+        let prequeue = self.drawn.told.prequeue;
+        self.settings().map_or(open, |settings| settings.phase_in_force(wall_ms, prequeue))
     }
 }
 

@@ -143,6 +143,32 @@ fn a_room_applies_to_a_part_of_its_visitors_and_to_the_same_ones_every_time() {
     assert!(let_through(&mut people).iter().all(|free| !*free), "whoever waits goes on waiting");
 }
 
+/// Whoever was in the line and has left it is no stranger: wherever they come from next, the room still applies to them.
+#[test]
+fn who_has_left_stays_among_those_to_whom_the_room_applies() {
+    let (_origin, gateway, _) = start("mode = \"hold\"\nrollout = 30");
+    let mut people = crowd(&gateway, 40);
+    let free = let_through(&mut people);
+    let strangers: Vec<usize> = (0..free.len()).filter(|nth| free[*nth]).collect();
+    for nth in (0..free.len()).filter(|nth| !free[*nth]).take(5) {
+        let before = people[nth].token();
+        assert_eq!(people[nth].leave().status, 200);
+        let kept = people[nth].token().expect("their lot");
+        assert_ne!(Some(&kept), before.as_ref(), "the place is gone");
+        let body = json!({ "event_id": "sale", "token": kept.1 });
+        let judged = gateway.connect().ask(&Request::call("/.anteroom/v1/admission/verify", &body));
+        assert_eq!(judged.json()["valid"], false, "it lets nobody in: {}", judged.text());
+        // From where others are let through.
+        for stranger in strangers.iter().take(5) {
+            let mut moved = Visitor::new(&gateway).with("User-Agent", &format!("b/{stranger}"));
+            moved.learn_cookies(&people[nth]);
+            let page = moved.open("/");
+            assert_eq!(page.state().as_deref(), Some("waiting"), "{page:?}");
+            assert_eq!(moved.leave().status, 200);
+        }
+    }
+}
+
 #[test]
 fn an_app_outside_is_admitted_without_a_number() {
     let (_origin, gateway, operator) = start("mode = \"hold\"\nrollout = 0");
@@ -190,6 +216,21 @@ fn nodes_agree() {
         eventually("every node has heard of all", || {
             (operator.see("/v1/rooms/sale")["joined_total"] == joined).then_some(())
         });
+    }
+    // Whoever is let by on one node is on every other, wherever they come from by then.
+    let outside = (0..60).find(|nth| {
+        assert!(crowds[0][*nth].open("/").is_from_origin());
+        origin.last().header("x-anteroom-number").is_none()
+    });
+    let outside = &crowds[0][outside.expect("one of sixty")];
+    let (_, pass) = outside.token().expect("their lot");
+    for node in &nodes {
+        let mut moved = Visitor::new(node).with("User-Agent", "other/1");
+        moved.learn_cookies(outside);
+        assert!(moved.open("/").is_from_origin());
+        let seen = origin.last();
+        assert_eq!(seen.header("x-anteroom-number"), None);
+        assert_eq!(seen.header("x-anteroom-pass"), Some(&*pass));
     }
     let report = operator.see("/v1/rooms/sale/shadow");
     assert_eq!(report["visitors"], joined, "{report:#}");
