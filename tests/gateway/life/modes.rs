@@ -69,7 +69,9 @@ fn closed_by_schedule() {
         let text = page.text();
         assert!(text.contains(&format!("data-anteroom-state=\"{state}")), "{prequeue}: {text}");
         let left = page.shown("eta").expect("a countdown");
-        let hour = ["1:00:00", "59:", "58:"].iter().any(|begin| left.starts_with(begin));
+        let hour = ["1:00:00", "59:", "58:"]
+            .iter()
+            .any(|begin| left.starts_with(&format!("Opens in {begin}")));
         assert!(hour, "{prequeue}: {left}");
         let after = page.header("retry-after").and_then(|after| after.parse::<u64>().ok());
         assert!(after.is_some_and(|after| after <= 30), "it asks again: {after:?}");

@@ -5,6 +5,22 @@ use serde_json::json;
 use super::{assert_time, call, join, room, status, ticket};
 use crate::support::{Gateway, Origin, Request, eventually};
 
+/// Where there is a pace there is an estimate; where turns come by hand alone, or not at all, there is none.
+#[test]
+fn an_estimate_is_told_where_there_is_one() {
+    for (text, known) in [("rate = \"1/m\"", true), ("rate = 0", false), ("mode = \"hold\"", false)]
+    {
+        let (_origin, gateway) = room(text);
+        ticket(&gateway, "first");
+        let said = status(&gateway, &ticket(&gateway, "mine")).json();
+        assert_eq!(said["status"], "waiting", "{text}: {said}");
+        assert!(said["estimated_wait_seconds"].is_u64(), "{text}: {said}");
+        let [low, high] = ["low", "high"].map(|end| said["eta"][end].as_u64());
+        assert_eq!(low.zip(high).is_some_and(|(low, high)| low < high), known, "{text}: {said}");
+        assert_eq!(said["eta"].is_null(), !known, "{text}: {said}");
+    }
+}
+
 #[test]
 fn a_status_has_every_field() {
     let (_origin, gateway) = room("mode = \"hold\"\npage = { message = \"Soon\" }");
