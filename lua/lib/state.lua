@@ -22,7 +22,7 @@ local NUMBERS = {
   'nodes_heard', 'swept_ms', -- since a minute before that sweep
   'overrides_serial', 'book_serial', 'asked_young', 'asked_since_ms',
   'minute', -- the one that runs
-  'letter_serial', 'letter_oldest', 'letters', 'letters_lost',
+  'letter_serial', 'letters', 'letters_lost',
   'shadow', -- 1: is reckoned
   'shadow_waiting', 'shadow_inside', 'shadow_freed', 'shadow_seats', 'shadow_entered',
   'shadow_arrived', 'shadow_delayed', 'shadow_refused', 'shadow_turns', 'shadow_peak', 'shadow_waited_ms',

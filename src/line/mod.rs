@@ -169,8 +169,8 @@
 //!     keeps the cookie is not known yet. An app, and a browser that came back with its arrival, have the full session.
 //! 14. **Letters**, if anybody wants to be told (`webhooks`): of every entry with its tag, of every release with the first 100 called, of
 //!     a pause and its end, of a room that lets people in again after hold or closed, of a line that became empty. Those that a batch reports
-//!     as sent are gone; as many as it wants (50 at most) are handed out, oldest first, and are its own for a minute. Beyond 10,000 the oldest
-//!     are thrown away.
+//!     as sent are gone; as many as it wants (50 at most) are handed out, those first that have been due longest, and are its own for a minute. Beyond 10,000 those
+//!     that have been due longest are thrown away: a letter is due from when it was written, and again when nothing was heard of it for that minute.
 //!
 //! # Slots and names
 //!

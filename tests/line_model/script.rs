@@ -320,7 +320,7 @@ const SINCE_4: [&str; 32] = [
     "invites:1",
     "slots",
 ];
-const SINCE_3: [&str; 14] = [
+const SINCE_3: [&str; 13] = [
     "overrides_serial",
     "book_serial",
     "asked_young",
@@ -328,7 +328,6 @@ const SINCE_3: [&str; 14] = [
     "minute",
     "figures",
     "letter_serial",
-    "letter_oldest",
     "letters",
     "letters_lost",
     "overrides",
