@@ -32,8 +32,9 @@ local NUMBERS = {
   'draws_serial', 'draw_version', 'prequeue_opens_ms', 'prequeue_after', -- 0: no pre-queue runs
   'ahead', -- of the bucket
 }
--- 20 digits; JSON; a node; packed twice; words
-local TEXTS = { 'version', 'settings', 'swept_by', 'figures', 'control', 'commitment' }
+-- 20 digits; JSON; a node; packed twice; words twice
+local TEXTS = { 'version', 'settings', 'swept_by', 'figures', 'control', 'commitment',
+  'prequeue_seated' }
 
 local FIELDS, before = {}, {}
 for _, field in ipairs(NUMBERS) do

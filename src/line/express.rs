@@ -15,8 +15,8 @@ use super::view::ExpressUpdate;
 
 /// 10,000 of them are a megabyte in a store, and ten milliseconds to tell a node of.
 pub(super) const HEAD_MAX: usize = 10_000;
-/// So many at most where they will be drawn: each gets another place then, and the exchange in which 2,500 do takes a Redis 18 ms,
-/// one in which 10,000 do takes it more than 50.
+/// So many at most where they will be drawn: each gets another place then, and the exchange in which 2,500 do takes a Redis 12 ms,
+/// one in which 10,000 do takes it more than 40.
 pub(super) const DRAWN_MAX: usize = 2_500;
 /// Lists of this kind go to the nodes no more often than this.
 const PUBLISH_MS: u64 = 1_000;

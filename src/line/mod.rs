@@ -230,7 +230,7 @@
 //!
 //! *Settling* lasts 2 s: nothing is given, released or ended; each node's report is merged: `used`
 //! and `live` are united (used wins), and so are express, classes, called and ended; of what operators have set, and of what was drawn, the latest copy counts;
-//! numbers that were drawn are used, and so are the places of those at the head, who stand there. Then everybody above
+//! numbers that were drawn are used, and so are the places above `lapsed` of those at the head, who stand there. Then everybody above
 //! `released` who is not used is presumed here, all are counted as just seen, claim windows start anew,
 //! numbering goes on above the gap and the bucket starts empty; only a room of which nobody knows even an epoch
 //! opens as new. `missing` is the most seats a node counted as taken beyond what the line counts inside and
