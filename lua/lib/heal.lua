@@ -94,6 +94,7 @@ end
 -- Unites a node's view with what is here; `used` wins over `live`.
 local function merge(report, known)
   local tmp, other = line['tmp:0'], line['tmp:1']
+  sweep.presumed = false
   draw.merge(report.draws)
   if report.used ~= '' or report.live ~= '' then
     bits.lay(tmp, report.used, report.used_from, max(line.base, 1), min(known.issued, line.issued))
@@ -199,8 +200,15 @@ function heal.settled(known, report)
   return true
 end
 
+-- Whether all was counted anew already: whatever a script does leaves its counters right.
+local repaired = false
+
 -- Counts anew, by an operator's word; how many counters were wrong.
 function heal.repair()
+  if repaired then
+    return 0
+  end
+  repaired = true
   local waiting, claimable = line.waiting, line.claimable
   bits.subtract(line.live, line.used, line['tmp:0'])
   recount()

@@ -670,6 +670,11 @@ pub enum BadBatch {
         "a batch carries {0} commands, at most {MAX_COMMANDS} are allowed: send the rest in the next one"
     )]
     TooManyCommands(usize),
+    /// Releases that would name too many.
+    #[error(
+        "releases of a batch may name {0} visitors, at most {MAX_NAMED} are allowed: send the rest in the next one"
+    )]
+    TooManyNamed(usize),
     /// Too long a report.
     #[error(
         "a report carries {0} single items, at most {MAX_REPORTED} are allowed: send it in parts"
@@ -712,7 +717,7 @@ pub const MAX_TOLD: usize = 1_000;
 pub const MARKS_LISTED: usize = 1_000;
 /// Marks and plain joins cost a bit each.
 pub const MAX_BULK: u64 = 1_000_000;
-/// Whom a release by hand names in its answer.
+/// Whom a release by hand names in its answer, and all those of a batch together: each is looked for by itself.
 pub const MAX_NAMED: usize = 1_000;
 /// Bytes of a text that is kept as it comes: a note, a setting, a tag, what a node says of itself.
 pub const MAX_TEXT: usize = 2_048;
@@ -753,6 +758,10 @@ impl Batch {
         }
         if self.commands.len() > MAX_COMMANDS {
             return Err(BadBatch::TooManyCommands(self.commands.len()));
+        }
+        let named = self.commands.iter().map(|order| order.command.names()).sum();
+        if named > MAX_NAMED {
+            return Err(BadBatch::TooManyNamed(named));
         }
         let plain = |join: &Join| match join {
             Join::Plain(count) => u64::from(*count),
