@@ -4,6 +4,8 @@
 
 -- Long enough for every node to be heard.
 local SETTLE_MS = 2000
+-- While a node says that there is more, for so long after it; and no longer than this.
+local MORE_MS, SETTLE_MAX_MS = 1000, 10000
 -- Wider than what can have been lost unseen.
 local GAP = 100000
 -- No room has ever had so many visitors.
@@ -19,6 +21,7 @@ end
 
 function heal.begin_settling()
   line.settling_until_ms, line.settling_taken = line.clock_ms + SETTLE_MS, 0
+  line.settling_latest_ms = line.clock_ms + SETTLE_MAX_MS
 end
 
 function heal.is_settling()
@@ -162,6 +165,10 @@ local function hear_out(known, report)
   end
   line.settling_taken = max(line.settling_taken, min(known.taken, ISSUED_MAX))
   if report then
+    if report.more then
+      local until_ms = min(line.clock_ms + MORE_MS, line.settling_latest_ms)
+      line.settling_until_ms = max(line.settling_until_ms, until_ms)
+    end
     merge(report, known)
   end
 end
@@ -189,7 +196,7 @@ function heal.settled(known, report)
     return false
   end
   local taken = line.settling_taken
-  line.settling_until_ms, line.settling_taken = 0, 0
+  line.settling_until_ms, line.settling_latest_ms, line.settling_taken = 0, 0, 0
   if line.epoch == 0 then
     state.begin_epoch(number.div(line.wall_ms, 1000)) -- A room nobody knows: there was nothing to lose.
   else

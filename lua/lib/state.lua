@@ -9,7 +9,7 @@ state.LAYOUT = 4
 
 local NUMBERS = {
   'layout', 'run', 'epoch', 'opened_ms', 'clock_ms', 'wall_ms',
-  'settling_until_ms', 'settling_taken', -- 0: does not settle
+  'settling_until_ms', 'settling_latest_ms', 'settling_taken', -- 0: does not settle
   'serial', 'paused', -- of the settings; 1: yes
   'issued', 'released', 'lapsed', 'base', 'waiting', 'claimable',
   'ring', 'period_began_ms', 'bits_version', -- which seen:n is written

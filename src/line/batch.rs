@@ -153,6 +153,9 @@ pub struct Report {
     /// What was drawn; with the first part.
     #[serde(default)]
     pub draws: Draws,
+    /// This is a part, and there is another: the line is to wait for it.
+    #[serde(default)]
+    pub more: bool,
 }
 
 impl Report {
@@ -163,8 +166,9 @@ impl Report {
     }
 
     /// The same in parts that a batch may carry, one each: the ranges first and alone, since a long line's take as long as the most
-    /// that a part may list; then whoever is at the head.
-    pub fn parts(&self) -> Vec<Report> {
+    /// that a part may list; then whoever is at the head, names, and endings, of which there may be more than anybody waits for. In each
+    /// round of parts another node begins with another one, so that together they have said all of it soonest.
+    pub fn parts(&self, node: u128) -> Vec<Report> {
         let (live, used, paused) = (self.live.clone(), self.used.clone(), self.paused);
         let (overrides, draws) = (self.overrides.clone(), self.draws.clone());
         let ranges = Report { live, used, paused, overrides, draws, ..Report::default() };
@@ -174,15 +178,28 @@ impl Report {
                 called: window(&self.called, &mut skip, &mut room),
                 express: window(&self.express, &mut skip, &mut room),
                 classes: window(&self.classes, &mut skip, &mut room),
-                ended: window(&self.ended, &mut skip, &mut room),
                 names: window(&self.names, &mut skip, &mut room),
+                ended: window(&self.ended, &mut skip, &mut room),
                 paused,
+                more: true,
                 ..Report::default()
             }
         };
-        std::iter::once(ranges).chain((0..self.items().div_ceil(MAX_REPORTED)).map(part)).collect()
+        let mut parts: Vec<Report> = (0..self.items().div_ceil(MAX_REPORTED)).map(part).collect();
+        for round in parts.chunks_mut(ROUND) {
+            round.rotate_left((node % round.len() as u128) as usize);
+        }
+        parts.insert(0, Report { more: true, ..ranges });
+        if let Some(last) = parts.last_mut() {
+            last.more = false;
+        }
+        parts
     }
 }
+
+/// Parts of a report that nodes say each in an order of its own: as many as a few nodes get to say while a line settles, and
+/// whatever is newer than they are comes in a round before.
+const ROUND: usize = 16;
 
 /// Up to `room` of a list, after `skip`; both are counted down for the next list.
 fn window<T: Clone>(list: &[T], skip: &mut usize, room: &mut usize) -> Vec<T> {

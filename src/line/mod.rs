@@ -228,7 +228,7 @@
 //! believed (10 M above the line's, or 10 billion while settling). Outside settling a higher `issued` means numbers were lost: everybody up to it is
 //! presumed here, and numbering goes on a gap above it, so that no number is given twice.
 //!
-//! *Settling* lasts 2 s: nothing is given, released or ended; each node's report is merged: `used`
+//! *Settling* lasts 2 s, and while a node says that more of its report follows for a second after it, 10 s at most: nothing is given, released or ended; each node's report is merged: `used`
 //! and `live` are united (used wins), and so are express, classes, called and ended; of what operators have set, and of what was drawn, the latest copy counts;
 //! numbers that were drawn are used, and so are the places above `lapsed` of those at the head, who stand there. Then everybody above
 //! `released` who is not used is presumed here, all are counted as just seen, claim windows start anew,

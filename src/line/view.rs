@@ -621,12 +621,13 @@ impl View {
             used: runs(&map.used, map.from),
             express: self.head.express().collect(),
             called: self.head.lists.called.clone(),
-            ended: self.ended.iter().collect(),
+            ended: self.ended.newest_first(),
             paused: self.counts.paused,
             overrides: self.overrides().cloned().unwrap_or_default(),
             names: self.roster.names.iter().map(|one| (one.number, one.name.clone())).collect(),
             classes: self.head.classed().collect(),
             draws: self.drawn.told().clone(),
+            more: false,
         }
     }
 

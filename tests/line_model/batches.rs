@@ -24,6 +24,9 @@ impl World {
         let mut batch = node.view.greeting(node.id, node.sequence);
         if node.asked {
             batch.known = node.known();
+            if let Some(report) = &mut batch.known.report {
+                report.more = node.sequence.is_multiple_of(3);
+            }
             batch.epoch = batch.known.epoch;
             batch.offer = Some(Offer { version: self.version, settings: self.file.clone() });
         }
