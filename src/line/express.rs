@@ -101,14 +101,13 @@ impl Head {
         self.changed = true;
     }
 
-    /// Class visitors stand in this order from now on.
+    /// Class visitors stand in this order from now on. Nodes hear of it with the settings, and need no new list.
     pub(super) fn reorder(&mut self, order: ClassOrder) {
         if self.order == order {
             return;
         }
         self.order = order;
         let before = std::mem::take(&mut self.classes);
-        self.version += u64::from(before.len() > 0); // At once: an old order would be read as the new one.
         for (score, number) in before.iter() {
             self.classes.insert(number, class::score(class::unscored(score), order));
         }
