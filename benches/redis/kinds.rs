@@ -4,6 +4,7 @@
 //! of each kind counts, in Redis' own microseconds. Full batches are full by the crate's own bounds, and [`longest`] has a line that is.
 
 mod draw;
+mod full;
 mod longest;
 mod loss;
 mod people;
@@ -39,7 +40,7 @@ type Scene<'a> = (&'a str, &'a dyn Fn() -> Vec<Kind>);
 pub fn measure(extent: &Extent, figures: &mut Figures, is_wanted: impl Fn(&str) -> bool) {
     let waiting = extent.waiting();
     let rounds = extent.rounds.div_ceil(5).max(2);
-    let scenes: [Scene<'_>; 12] = [
+    let scenes: [Scene<'_>; 18] = [
         ("plain", &|| plain(waiting, rounds)),
         ("turns", &|| people::turns(waiting, rounds)),
         ("seats", &|| people::seats(waiting, rounds)),
@@ -50,7 +51,13 @@ pub fn measure(extent: &Extent, figures: &mut Figures, is_wanted: impl Fn(&str) 
         ("everything", &|| time::everything(waiting, rounds)),
         ("losses", &|| loss::losses(waiting, rounds)),
         ("resets", &|| loss::resets(waiting, rounds)),
-        ("draws", &|| draw::draws(waiting, rounds)),
+        ("heads", &|| full::heads(rounds)),
+        ("rosters", &|| full::rosters(rounds)),
+        ("letters", &|| full::letters(rounds)),
+        ("games", &|| full::games(rounds)),
+        ("orders", &|| full::orders(waiting, rounds)),
+        ("questions", &|| full::questions(extent.people, rounds)),
+        ("draws", &|| draw::draws(waiting, extent.people / 2, rounds)),
         ("longest", &|| longest::longest(extent.places, rounds)),
     ];
     let mut all = Vec::new();
@@ -60,7 +67,10 @@ pub fn measure(extent: &Extent, figures: &mut Figures, is_wanted: impl Fn(&str) 
         }
         eprintln!("measuring {name}");
         for kind in scene() {
-            let name = format!("an exchange: {}", kind.name);
+            let name = match kind.name.starts_with("a question") {
+                true => kind.name,
+                false => format!("an exchange: {}", kind.name),
+            };
             figures.at_most(name, Measured::longest(&kind.taken), LONGEST_MS);
             all.extend(kind.taken);
         }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anteroom::config::{self, Environment, Quick};
 use anteroom::line::{
     Batch, Command, Have, Join, JoinLimit, Known, MAX_BULK, MAX_ITEMS, Mode, Moment, Number, Offer,
-    Reply, Settings, Taken, View,
+    Offered, Question, Reply, Settings, Taken, View,
 };
 use anteroom::store::Store;
 
@@ -126,7 +126,10 @@ impl<'r> Node<'r> {
     pub fn offer(&mut self, settings: Settings) -> f64 {
         self.version += 1;
         let offer = Some(Offer { version: self.version, settings });
-        self.send(Batch { offer, ..Batch::default() })
+        let taken = self.send(Batch { offer, ..Batch::default() });
+        let refused = matches!(self.last.offered, Some(Offered::Invalid(_)));
+        assert!(!refused, "settings that no line has: {:?}", self.last.offered);
+        taken
     }
 
     /// One exchange, and how long it took Redis, in microseconds.
@@ -145,6 +148,12 @@ impl<'r> Node<'r> {
         let batch = Batch { node, sequence, epoch, known, have, ..batch };
         self.last = self.redis.wait(self.store.exchange("sale", batch)).expect("an answer");
         self.view.absorb(&self.last);
+    }
+
+    /// What an operator asks, and how long it took Redis, in microseconds.
+    pub fn ask(&self, question: Question) -> f64 {
+        let redis = self.redis;
+        redis.spent(|| _ = redis.wait(self.store.find("sale", question)).expect("an answer")).usec
     }
 
     /// So many exchanges with nothing to say, with so much time before each.
@@ -196,7 +205,7 @@ pub struct Spread {
 impl Spread {
     /// As many as there are room for.
     pub fn new(upto: Number, each: u64, rounds: u64) -> Spread {
-        let each = each.min(upto / rounds).max(1);
+        let each = each.min(upto / rounds.max(1)).max(1);
         Spread { upto, each, rounds, round: 0 }
     }
 }
@@ -207,8 +216,11 @@ impl Iterator for Spread {
     fn next(&mut self) -> Option<Vec<Number>> {
         let Spread { upto, each, rounds, round } = *self;
         self.round += 1;
+        if round >= rounds {
+            return None;
+        }
         let stride = (upto / (each * rounds)).max(1);
         let number = |nth: u64| 1 + (nth * rounds + round) * stride;
-        (round < rounds).then(|| (0..each).map(number).collect())
+        Some((0..each).map(number).collect())
     }
 }

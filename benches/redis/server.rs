@@ -186,7 +186,8 @@ impl Redis {
         self.say(&["INFO", section])
     }
 
-    fn say<T: FromRedisValue>(&self, words: &[&str]) -> T {
+    /// Anything, in its own words.
+    pub fn say<T: FromRedisValue>(&self, words: &[&str]) -> T {
         let mut plain = self.plain.borrow_mut();
         let plain = plain.as_mut().expect("open since it was started");
         let (verb, rest) = words.split_first().expect("a command");

@@ -4,7 +4,7 @@
 --
 --   ARGV[1]  msgpack, whole numbers: layout, wall_ms, run (0 0: the server's own), sequence, epoch,
 --            known: epoch, issued, released, lapsed, taken; have: run, bits, express, ended, settings;
---            report (0 none, 1 there is one, 2 and it says paused); the first places of the next two and
+--            report (0 none, 1 there is one, 1 more if it says paused, 2 more if it is a part and another follows); the first places of the next two and
 --            of ARGV[6]; how many letters the node would deliver; have: roster, draws; the last draw it knows of
 --   ARGV[2]  the node, 16 bytes
 --   ARGV[3]  the offer: empty; or its version in 20 digits and the settings as JSON; or "!" and what is
@@ -124,7 +124,8 @@ function batch.read()
   batch.draw, batch.lot = head[23], lot(ARGV[14])
   if head[16] > 0 then
     batch.report = {
-      paused = head[16] == 2,
+      paused = (head[16] - 1) % 2 == 1,
+      more = head[16] > 2,
       live = ARGV[7],
       live_from = head[18],
       used = ARGV[8],

@@ -53,7 +53,7 @@ function class.precedes(score, ordinary)
   return line.class_strict == 1 and class.rank(score) > 0 or class.place(score) <= ordinary
 end
 
--- Those of a class who wait stand in the order that is set from now on.
+-- Those of a class who wait stand in the order that is set from now on. Nodes hear of it with the settings, and need no new list.
 function class.reorder()
   local strict = config.class_order == 'strict' and 1 or 0
   if line.class_strict == strict then
@@ -64,7 +64,6 @@ function class.reorder()
     scores.each(line.classes, function(_, score)
       return class.score(class.unscored(score))
     end)
-    line.head_version = line.head_version + 1
   end
 end
 

@@ -1,7 +1,7 @@
 -- When a room is open by its schedule, and the draw: at an opening everybody who came before it gets a place by lot.
 --
--- Owns the fields draws_serial, draw_version, prequeue_opens_ms (0: none runs), prequeue_after, commitment (opens_ms, kid
--- and hash between spaces) and draws: a line for each draw, oldest first, of version, opens_ms, after, upto, kid, seed, hash
+-- Owns the fields draws_serial, draw_version, prequeue_opens_ms (0: none runs), prequeue_after, prequeue_seated (numbers that
+-- were let in, with a comma after each, after a - if these are all), commitment (opens_ms, kid and hash between spaces) and draws: a line for each draw, oldest first, of version, opens_ms, after, upto, kid, seed, hash
 -- (or -), whoever was not drawn (between commas, or -) and whoever has a place of their own (number:place, likewise). draws is read
 -- when it is needed and not before. Never computes an ordinary visitor's place: nodes do.
 
@@ -13,6 +13,8 @@ local FEWEST = 2
 local ONE, ONE_TIMES, TWO, TWO_TIMES = 2147483563, 40014, 2147483399, 40692
 -- In one number, in order: behind how many somebody is (below 2^34), 15 - rank (16 of them), the how manyth they came in.
 local NTH, RANKS = 32768, 16
+-- What the numbers of those who were seated in a pre-queue begin with, if all of them were noted.
+local NOTED = '-'
 -- Neighbours of which it is cheaper to write a range than each.
 local MANY = 32
 
@@ -150,6 +152,11 @@ function draw.contains(n)
 end
 
 local function set_prequeue(opens_ms, after)
+  if opens_ms == 0 then
+    line.prequeue_seated = ''
+  elseif line.prequeue_opens_ms == 0 then
+    line.prequeue_seated = NOTED
+  end
   if line.prequeue_opens_ms ~= opens_ms or line.prequeue_after ~= after then
     line.prequeue_opens_ms, line.prequeue_after = opens_ms, after
     line.draws_serial = line.draws_serial + 1
@@ -283,23 +290,37 @@ local function close(places)
   bits.subtract(line.live, line.used, line['tmp:0'])
 end
 
--- Whoever of the range was called or is inside, in order. Who is in no set and has not joined the ordinary line is used, and so is whoever
--- is in one: if no more are used than were found, nobody is inside.
-local function find_kept(after, upto, heads)
-  local kept = {}
-  local function look_through(set)
-    for _, n in ipairs(scores.first(set, set.size)) do
-      if after < n and n <= upto then
-        kept[#kept + 1] = n
+-- Whoever of the range was called or is inside, in order.
+local function find_kept(after, upto)
+  local kept, seated = {}, {}
+  local function keep(set, numbers)
+    for _, n in ipairs(numbers) do
+      if after < n and n <= upto and scores.get(set, n) and not seated[n] then
+        kept[#kept + 1], seated[n] = n, true
       end
     end
   end
-  look_through(line.called)
-  if bits.count(line.used, after + 1, upto) > heads + #kept then
-    look_through(line.inside)
+  keep(line.called, scores.first(line.called, line.called.size))
+  local noted = line.prequeue_seated or ''
+  if noted:sub(1, 1) == NOTED then
+    local numbers = {}
+    for n in noted:gmatch('%d+') do
+      numbers[#numbers + 1] = tonumber(n)
+    end
+    scores.look(line.inside, numbers)
+    keep(line.inside, numbers)
+  else
+    keep(line.inside, scores.first(line.inside, line.inside.size))
   end
   table.sort(kept)
   return kept
+end
+
+-- Somebody has a seat: of those in the pre-queue it is noted, because all who are inside may be too many to look through.
+function draw.seat(n)
+  if line.prequeue_opens_ms > 0 and n > line.prequeue_after then
+    line.prequeue_seated = (line.prequeue_seated or '') .. number.text(n) .. ','
+  end
 end
 
 local function listed(numbers, text)
@@ -315,7 +336,7 @@ local function hold(after, lot)
   local upto, seen = line.issued, state.seen()
   local all_over = after == line.released and line.lapsed == line.released
   local head, skip, rank, set_of = find_head(after, upto)
-  local kept = find_kept(after, upto, #head)
+  local kept = find_kept(after, upto)
   local others = upto - after - #kept - #head
   local place_of, places = deal(head, skip, rank, others, upto, lot.seed)
   local here = bits.count(line.live, after + 1, upto)
@@ -410,15 +431,14 @@ function draw.told()
   return table.concat(head, ' ') .. (draws ~= '' and '\n' .. draws or '')
 end
 
--- Those of a draw that came back who are at the head stand where they were put.
-local function reopen(list)
+-- Those of draws that came back who are at the head stand where they were put, if their turn there is not over.
+local function reopen(lists)
   local numbers, places, place_of, here, set_of = {}, {}, {}, {}, {}
-  for n, place in list:gmatch('(%d+):(%d+)') do
-    n, place = tonumber(n), tonumber(place)
-    if place <= line.issued then
-      numbers[#numbers + 1], place_of[n] = n, place
-      if line.base <= place then
-        places[#places + 1] = place
+  for _, list in ipairs(lists) do
+    for n, place in list:gmatch('(%d+):(%d+)') do
+      n, place = tonumber(n), tonumber(place)
+      if line.lapsed < place and place <= line.issued then
+        numbers[#numbers + 1], place_of[n], places[#places + 1] = n, place, place
       end
     end
   end
@@ -446,15 +466,21 @@ function draw.merge(text)
   end
   line.draws_serial, line.draw_version = tonumber(serial), tonumber(version)
   line.prequeue_opens_ms, line.prequeue_after = tonumber(opens_ms), tonumber(after)
+  line.prequeue_seated = line.inside.size == 0 and NOTED or ''
   line.commitment = promise ~= '- - -' and promise or ''
   call('HSET', key.state, 'draws', rest)
   made = nil
+  local heads = {}
   for _, words in ipairs(load()) do
-    local low, high = max(line.base, tonumber(words[3]) + 1), min(line.issued, tonumber(words[4]))
+    local before, upto = tonumber(words[3]), tonumber(words[4])
+    local low, high = max(line.base, before + 1), min(line.issued, upto)
     if low <= high then
       bits.set_range(line.used, low, high)
       bits.clear_range(line.live, low, high)
     end
-    reopen(words[9])
+    if 2 * upto - before > line.lapsed then -- There is no higher place in it.
+      heads[#heads + 1] = words[9]
+    end
   end
+  reopen(heads)
 end

@@ -4,6 +4,8 @@
 
 -- Long enough for every node to be heard.
 local SETTLE_MS = 2000
+-- While a node says that there is more, for so long after it; and no longer than this.
+local MORE_MS, SETTLE_MAX_MS = 1000, 10000
 -- Wider than what can have been lost unseen.
 local GAP = 100000
 -- No room has ever had so many visitors.
@@ -19,6 +21,7 @@ end
 
 function heal.begin_settling()
   line.settling_until_ms, line.settling_taken = line.clock_ms + SETTLE_MS, 0
+  line.settling_latest_ms = line.clock_ms + SETTLE_MAX_MS
 end
 
 function heal.is_settling()
@@ -94,6 +97,7 @@ end
 -- Unites a node's view with what is here; `used` wins over `live`.
 local function merge(report, known)
   local tmp, other = line['tmp:0'], line['tmp:1']
+  sweep.presumed = false
   draw.merge(report.draws)
   if report.used ~= '' or report.live ~= '' then
     bits.lay(tmp, report.used, report.used_from, max(line.base, 1), min(known.issued, line.issued))
@@ -161,6 +165,10 @@ local function hear_out(known, report)
   end
   line.settling_taken = max(line.settling_taken, min(known.taken, ISSUED_MAX))
   if report then
+    if report.more then
+      local until_ms = min(line.clock_ms + MORE_MS, line.settling_latest_ms)
+      line.settling_until_ms = max(line.settling_until_ms, until_ms)
+    end
     merge(report, known)
   end
 end
@@ -188,7 +196,7 @@ function heal.settled(known, report)
     return false
   end
   local taken = line.settling_taken
-  line.settling_until_ms, line.settling_taken = 0, 0
+  line.settling_until_ms, line.settling_latest_ms, line.settling_taken = 0, 0, 0
   if line.epoch == 0 then
     state.begin_epoch(number.div(line.wall_ms, 1000)) -- A room nobody knows: there was nothing to lose.
   else
@@ -199,8 +207,15 @@ function heal.settled(known, report)
   return true
 end
 
+-- Whether all was counted anew already: whatever a script does leaves its counters right.
+local repaired = false
+
 -- Counts anew, by an operator's word; how many counters were wrong.
 function heal.repair()
+  if repaired then
+    return 0
+  end
+  repaired = true
   local waiting, claimable = line.waiting, line.claimable
   bits.subtract(line.live, line.used, line['tmp:0'])
   recount()

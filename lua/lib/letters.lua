@@ -3,7 +3,7 @@
 -- Owns the hash letters (serial -> when it happened in six bytes, and its text) and the sorted set due (serial -> from when
 -- on any node may take it).
 
--- Letters that may wait. Beyond, the oldest are thrown away.
+-- Letters that may wait. Beyond, those that have been due longest are thrown away.
 local OUTBOX_MAX = 10000
 -- Those whom one letter names.
 letters.CALLED_MAX = 100
@@ -14,7 +14,6 @@ local function remove(serial)
   if call('HDEL', key.letters, number.text(serial)) == 1 then
     call('ZREM', key.due, number.pack(serial))
     line.letters = line.letters - 1
-    return true
   end
 end
 
@@ -26,12 +25,10 @@ function letters.write(text)
   line.letter_serial, line.letters = line.letter_serial + 1, line.letters + 1
   call('HSET', key.letters, number.text(line.letter_serial),
     struct.pack('>I6', line.wall_ms) .. text)
-  call('ZADD', key.due, 0, number.pack(line.letter_serial))
-  while line.letters > OUTBOX_MAX do
-    line.letter_oldest = line.letter_oldest + 1
-    if remove(line.letter_oldest) then
-      line.letters_lost = line.letters_lost + 1
-    end
+  call('ZADD', key.due, number.text(line.clock_ms), number.pack(line.letter_serial))
+  if line.letters > OUTBOX_MAX then
+    remove(number.unpack(call('ZRANGE', key.due, 0, 0)[1]))
+    line.letters_lost = line.letters_lost + 1
   end
 end
 
@@ -64,7 +61,7 @@ function letters.forget(sent)
   end
 end
 
--- As many as a node would deliver now, oldest first: its own for a while.
+-- As many as a node would deliver now, those first that have been due longest: its own for a while.
 function letters.hand_out(wants)
   local handed = {}
   if wants == 0 or line.letters == 0 then

@@ -161,9 +161,12 @@ local function remember(answers, last)
   return reply.SUPERSEDED, packed(answers)
 end
 
--- What is newer than the node has: put into the reply; its versions.
-local function update(told)
+-- What is newer than the node has: put into the reply; its versions. A line that settles knows less than the node: nothing.
+local function update(told, taken)
   local have = batch.have
+  if taken == reply.SETTLING then
+    return { 0, 0, 0, 0, 0 }
+  end
   if have.run ~= line.run then
     have = { bits = 0, express = 0, ended = 0, settings = 0, roster = 0, draws = 0 }
   end
@@ -219,7 +222,7 @@ function reply.reply(taken, left_ms, answers, last)
     line.letters, line.letters_lost, line.shadow_waiting, line.classes.size,
     line.class_overflow, line.class_balance, line.draw_version,
   }
-  for _, version in ipairs(update(told)) do
+  for _, version in ipairs(update(told, taken)) do
     head[#head + 1] = version
   end
   for _, figure in ipairs(adaptive.told()) do

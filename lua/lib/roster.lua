@@ -152,6 +152,7 @@ function roster.told()
   local numbers, names = all()
   local list = {}
   scores.look(line.inside, numbers)
+  slots.look(numbers)
   for i, n in ipairs(numbers) do
     local inside = scores.get(line.inside, n) and true or false
     list[i] = { n, inside, inside and slots.of(n) or 0, names[n] }

@@ -17,10 +17,11 @@ local buckets, changes = {}, {}
 
 -- Reads many seats at once, to be asked for later.
 function seats.look(numbers)
-  local wanted = {}
+  local wanted, seated = {}, {}
   for _, n in ipairs(numbers) do
     if scores.get(line.inside, n) or scores.get(line.ended, n) then
       local index = floor(n / BUCKET)
+      seated[#seated + 1] = n
       if not buckets[index] then
         buckets[index] = ''
         wanted[#wanted + 1] = number.text(index)
@@ -30,6 +31,7 @@ function seats.look(numbers)
   for i, records in ipairs(many('HMGET', key.seats, wanted)) do
     buckets[tonumber(wanted[i])] = records
   end
+  slots.look(seated)
 end
 
 local function bucket(index)

@@ -29,6 +29,8 @@ local function sit(n, seat, until_ms)
   end
   if inside then
     slots.stand_up(n)
+  else
+    draw.seat(n)
   end
   slots.sit(n, seat.slot)
   scores.remove(line.ended, n)

@@ -3,27 +3,22 @@
 -- Owns the hash slots (number -> slot, of seats in use and of those over) and the meaning of the sorted set hung: number
 -- -> when the seat is left. A slot is a place in the list of the settings, counted from 1; 0 is none.
 
--- Of every number in the hash, its slot; and of every slot in use, its number. Read when somebody asks.
-local of, held
+-- Of every number that was asked for, its slot; and of every slot in use, its number: read when somebody asks.
+local of, held = {}, nil
 
-local function load()
-  if of then
-    return
-  end
-  of, held = {}, {}
+-- Reads many at once, to be asked for later.
+function slots.look(numbers)
   if line.slotted == 0 then
     return
   end
-  local found, numbers = call('HGETALL', key.slots), {}
-  for i = 1, #found, 2 do
-    local n = tonumber(found[i])
-    of[n], numbers[#numbers + 1] = tonumber(found[i + 1]), n
-  end
-  scores.look(line.inside, numbers)
+  local wanted, fields = {}, {}
   for _, n in ipairs(numbers) do
-    if scores.get(line.inside, n) then
-      held[of[n]] = n
+    if not of[n] then
+      of[n], wanted[#wanted + 1], fields[#fields + 1] = 0, n, number.text(n)
     end
+  end
+  for i, slot in ipairs(many('HMGET', key.slots, fields)) do
+    of[wanted[i]] = tonumber(slot or 0)
   end
 end
 
@@ -32,8 +27,40 @@ function slots.of(n)
   if line.slotted == 0 then
     return 0
   end
-  load()
-  return of[n] or 0
+  if not of[n] then
+    slots.look({ n })
+  end
+  return of[n]
+end
+
+-- Who sits where. There may be many more of those who sat than of those who sit, or, where slots were just set, of those
+-- who sit without one: the fewer are looked through.
+local function load()
+  if held then
+    return
+  end
+  held = {}
+  if line.slotted == 0 then
+    return
+  end
+  local numbers
+  if line.slotted < line.inside.size then
+    local found = call('HGETALL', key.slots)
+    numbers = {}
+    for i = 1, #found, 2 do
+      local n = tonumber(found[i])
+      of[n], numbers[#numbers + 1] = tonumber(found[i + 1]), n
+    end
+    scores.look(line.inside, numbers)
+  else
+    numbers = scores.first(line.inside, line.inside.size)
+    slots.look(numbers)
+  end
+  for _, n in ipairs(numbers) do
+    if of[n] > 0 and scores.get(line.inside, n) then
+      held[of[n]] = n
+    end
+  end
 end
 
 -- Keeps the slot of a seat.
@@ -42,12 +69,12 @@ function slots.write(n, slot)
   if before == slot then
     return
   end
-  load()
+  of[n] = slot
   if slot == 0 then
-    of[n], line.slotted = nil, line.slotted - 1
+    line.slotted = line.slotted - 1
     call('HDEL', key.slots, number.text(n))
   else
-    of[n], line.slotted = slot, line.slotted + (before == 0 and 1 or 0)
+    line.slotted = line.slotted + (before == 0 and 1 or 0)
     call('HSET', key.slots, number.text(n), number.text(slot))
   end
 end
@@ -63,8 +90,9 @@ end
 -- Nobody sits there any more: the slot is free. Asked before the seat is out of `inside`.
 function slots.stand_up(n)
   local slot = slots.of(n)
-  if slot > 0 and held[slot] == n then
-    held[slot] = nil
+  if slot > 0 then
+    load()
+    held[slot] = held[slot] ~= n and held[slot] or nil
   end
   if line.hung.size > 0 then
     scores.remove(line.hung, n)
@@ -111,5 +139,5 @@ end
 -- Nobody has one.
 function slots.wipe()
   call('UNLINK', key.slots)
-  line.slotted, of, held = 0, {}, {}
+  line.slotted, of, held = 0, {}, nil
 end

@@ -9,7 +9,7 @@ state.LAYOUT = 4
 
 local NUMBERS = {
   'layout', 'run', 'epoch', 'opened_ms', 'clock_ms', 'wall_ms',
-  'settling_until_ms', 'settling_taken', -- 0: does not settle
+  'settling_until_ms', 'settling_latest_ms', 'settling_taken', -- 0: does not settle
   'serial', 'paused', -- of the settings; 1: yes
   'issued', 'released', 'lapsed', 'base', 'waiting', 'claimable',
   'ring', 'period_began_ms', 'bits_version', -- which seen:n is written
@@ -22,7 +22,7 @@ local NUMBERS = {
   'nodes_heard', 'swept_ms', -- since a minute before that sweep
   'overrides_serial', 'book_serial', 'asked_young', 'asked_since_ms',
   'minute', -- the one that runs
-  'letter_serial', 'letter_oldest', 'letters', 'letters_lost',
+  'letter_serial', 'letters', 'letters_lost',
   'shadow', -- 1: is reckoned
   'shadow_waiting', 'shadow_inside', 'shadow_freed', 'shadow_seats', 'shadow_entered',
   'shadow_arrived', 'shadow_delayed', 'shadow_refused', 'shadow_turns', 'shadow_peak', 'shadow_waited_ms',
@@ -32,8 +32,9 @@ local NUMBERS = {
   'draws_serial', 'draw_version', 'prequeue_opens_ms', 'prequeue_after', -- 0: no pre-queue runs
   'ahead', -- of the bucket
 }
--- 20 digits; JSON; a node; packed twice; words
-local TEXTS = { 'version', 'settings', 'swept_by', 'figures', 'control', 'commitment' }
+-- 20 digits; JSON; a node; packed twice; words twice
+local TEXTS = { 'version', 'settings', 'swept_by', 'figures', 'control', 'commitment',
+  'prequeue_seated' }
 
 local FIELDS, before = {}, {}
 for _, field in ipairs(NUMBERS) do

@@ -15,7 +15,7 @@ function sweep.turn_ring()
   if line.clock_ms - line.period_began_ms < config.period_ms then
     return false
   end
-  line.ring = (line.ring + 1) % 3
+  line.ring, sweep.presumed = (line.ring + 1) % 3, false
   bits.wipe(state.seen())
   line.period_began_ms = line.clock_ms
   return true
@@ -39,8 +39,16 @@ function sweep.sweep()
   line.bits_version = line.bits_version + 1
 end
 
--- Everybody live was just heard of.
+-- Whether everybody live was just heard of. Of whoever appears in a script the line has heard; but where views of nodes are
+-- united, and where a period begins.
+sweep.presumed = false
+
+-- Everybody live was just heard of: once is enough, however many orders say so.
 function sweep.presume_seen()
+  if sweep.presumed then
+    return
+  end
+  sweep.presumed = true
   bits.unite(state.seen(), line.live)
   express.heard_all()
 end

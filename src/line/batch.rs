@@ -153,6 +153,9 @@ pub struct Report {
     /// What was drawn; with the first part.
     #[serde(default)]
     pub draws: Draws,
+    /// This is a part, and there is another: the line is to wait for it.
+    #[serde(default)]
+    pub more: bool,
 }
 
 impl Report {
@@ -163,8 +166,9 @@ impl Report {
     }
 
     /// The same in parts that a batch may carry, one each: the ranges first and alone, since a long line's take as long as the most
-    /// that a part may list; then whoever is at the head.
-    pub fn parts(&self) -> Vec<Report> {
+    /// that a part may list; then whoever is at the head, names, and endings, of which there may be more than anybody waits for. In each
+    /// round of parts another node begins with another one, so that together they have said all of it soonest.
+    pub fn parts(&self, node: u128) -> Vec<Report> {
         let (live, used, paused) = (self.live.clone(), self.used.clone(), self.paused);
         let (overrides, draws) = (self.overrides.clone(), self.draws.clone());
         let ranges = Report { live, used, paused, overrides, draws, ..Report::default() };
@@ -174,15 +178,28 @@ impl Report {
                 called: window(&self.called, &mut skip, &mut room),
                 express: window(&self.express, &mut skip, &mut room),
                 classes: window(&self.classes, &mut skip, &mut room),
-                ended: window(&self.ended, &mut skip, &mut room),
                 names: window(&self.names, &mut skip, &mut room),
+                ended: window(&self.ended, &mut skip, &mut room),
                 paused,
+                more: true,
                 ..Report::default()
             }
         };
-        std::iter::once(ranges).chain((0..self.items().div_ceil(MAX_REPORTED)).map(part)).collect()
+        let mut parts: Vec<Report> = (0..self.items().div_ceil(MAX_REPORTED)).map(part).collect();
+        for round in parts.chunks_mut(ROUND) {
+            round.rotate_left((node % round.len() as u128) as usize);
+        }
+        parts.insert(0, Report { more: true, ..ranges });
+        if let Some(last) = parts.last_mut() {
+            last.more = false;
+        }
+        parts
     }
 }
+
+/// Parts of a report that nodes say each in an order of its own: as many as a few nodes get to say while a line settles, and
+/// whatever is newer than they are comes in a round before.
+const ROUND: usize = 16;
 
 /// Up to `room` of a list, after `skip`; both are counted down for the next list.
 fn window<T: Clone>(list: &[T], skip: &mut usize, room: &mut usize) -> Vec<T> {
@@ -670,6 +687,11 @@ pub enum BadBatch {
         "a batch carries {0} commands, at most {MAX_COMMANDS} are allowed: send the rest in the next one"
     )]
     TooManyCommands(usize),
+    /// Releases that would name too many.
+    #[error(
+        "releases of a batch may name {0} visitors, at most {MAX_NAMED} are allowed: send the rest in the next one"
+    )]
+    TooManyNamed(usize),
     /// Too long a report.
     #[error(
         "a report carries {0} single items, at most {MAX_REPORTED} are allowed: send it in parts"
@@ -712,7 +734,7 @@ pub const MAX_TOLD: usize = 1_000;
 pub const MARKS_LISTED: usize = 1_000;
 /// Marks and plain joins cost a bit each.
 pub const MAX_BULK: u64 = 1_000_000;
-/// Whom a release by hand names in its answer.
+/// Whom a release by hand names in its answer, and all those of a batch together: each is looked for by itself.
 pub const MAX_NAMED: usize = 1_000;
 /// Bytes of a text that is kept as it comes: a note, a setting, a tag, what a node says of itself.
 pub const MAX_TEXT: usize = 2_048;
@@ -753,6 +775,10 @@ impl Batch {
         }
         if self.commands.len() > MAX_COMMANDS {
             return Err(BadBatch::TooManyCommands(self.commands.len()));
+        }
+        let named = self.commands.iter().map(|order| order.command.names()).sum();
+        if named > MAX_NAMED {
+            return Err(BadBatch::TooManyNamed(named));
         }
         let plain = |join: &Join| match join {
             Join::Plain(count) => u64::from(*count),

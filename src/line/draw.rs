@@ -277,7 +277,8 @@ impl Line {
             let drawn = self.base.max(draw.after + 1)..=self.issued.min(draw.upto);
             self.used.set_range(drawn.clone());
             self.live.clear_range(drawn);
-            for (number, place) in draw.head.iter().filter(|(_, place)| *place <= self.issued) {
+            let ahead = self.lapsed + 1..=self.issued;
+            for (number, place) in draw.head.iter().filter(|(_, place)| ahead.contains(place)) {
                 self.used.set(*place);
                 self.live.clear(*place);
                 if self.head.waits(*number) || self.head.is_away(*number) {

@@ -5,7 +5,8 @@
 //! are not much larger, so a million endings are a handful of levels, and adding one touches few others.
 //! What the line has forgotten itself is dropped when its level is merged.
 
-use std::collections::{BTreeMap, HashMap};
+use std::cmp::Reverse;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::batch::{Ending, Number};
@@ -44,13 +45,15 @@ impl Endings {
         self.levels.push(Arc::new(level));
     }
 
-    /// Every ending there is, by number; of two of one number the later.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (Number, Ending)> {
-        let mut all = BTreeMap::new();
+    /// Every ending there is, what was heard last first; of two of one number the later.
+    pub(super) fn newest_first(&self) -> Vec<(Number, Ending)> {
+        let mut all: HashMap<Number, Ended> = HashMap::new();
         for level in &self.levels {
-            all.extend(level.iter().map(|(number, ended)| (*number, ended.why)));
+            all.extend(level.iter().map(|(number, ended)| (*number, *ended)));
         }
-        all.into_iter()
+        let mut all: Vec<(Number, Ended)> = all.into_iter().collect();
+        all.sort_unstable_by_key(|(number, ended)| (Reverse(ended.heard_ms), *number));
+        all.into_iter().map(|(number, ended)| (number, ended.why)).collect()
     }
 }
 
@@ -71,7 +74,10 @@ mod tests {
         assert!(endings.levels.len() < 20, "{} levels", endings.levels.len());
         let held: usize = endings.levels.iter().map(|level| level.len()).sum();
         assert!(held < 40_000, "{held} held for 10,000 that count");
-        let latest: HashMap<_, _> = endings.iter().collect();
-        assert_eq!(latest[&99_999], Ending::Completed);
+        let newest = endings.newest_first();
+        assert_eq!(newest[..2], [(99_999, Ending::Completed), (100_000, Ending::Idle)]);
+        assert_eq!(newest.iter().filter(|(number, _)| *number == 99_999).count(), 1);
+        let rest = newest[1..].iter().map(|(number, _)| *number);
+        assert!(rest.is_sorted_by(|one, next| one > next), "what was heard last comes first");
     }
 }

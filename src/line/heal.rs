@@ -13,6 +13,11 @@ use super::sweep::PLACES_MAX;
 
 /// Long enough for every node to be heard: they ask every 500 ms, and once more on a reconnect.
 const SETTLE_MS: u64 = 2_000;
+/// While a node says that there is more, for so long after it: twice as long as a node may be silent between two parts.
+const MORE_MS: u64 = 1_000;
+/// And no longer than this, however much there is: the head of a line and its names are told in it by any number of nodes, and some
+/// hundred thousand endings. For so long nobody is let in.
+const SETTLE_MAX_MS: u64 = 10_000;
 /// Wider than what can have been lost unseen: two seconds of 50,000 joins each.
 const GAP: u64 = 100_000;
 /// No room has ever had so many visitors: a report of more is a mistake.
@@ -30,6 +35,9 @@ fn plausible(known: &Known) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Settling {
     until_ms: u64,
+    /// It is over then, whatever is missing.
+    #[serde(default)]
+    latest_ms: u64,
     /// The most seats any node counted as taken.
     taken: u64,
 }
@@ -43,7 +51,8 @@ impl Settling {
 
 impl Line {
     pub(super) fn begin_settling(&mut self) {
-        self.settling = Some(Settling { until_ms: self.clock_ms + SETTLE_MS, taken: 0 });
+        let (until_ms, latest_ms) = (self.clock_ms + SETTLE_MS, self.clock_ms + SETTLE_MAX_MS);
+        self.settling = Some(Settling { until_ms, latest_ms, taken: 0 });
     }
 
     pub(super) fn settling_left_ms(&self) -> u64 {
@@ -110,6 +119,10 @@ impl Line {
         if let Some(settling) = &mut self.settling {
             // No more seats than numbers.
             settling.taken = settling.taken.max(known.taken.min(ISSUED_MAX));
+            if known.report.as_ref().is_some_and(|report| report.more) {
+                let until_ms = (self.clock_ms + MORE_MS).min(settling.latest_ms);
+                settling.until_ms = settling.until_ms.max(until_ms);
+            }
         }
         if let Some(report) = &known.report {
             self.merge(report, known);

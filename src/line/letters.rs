@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 use super::batch::*;
 use super::state::Line;
 
-/// Letters that may wait. Beyond, the oldest are thrown away: news is worth less the older it is.
+/// Letters that may wait. Beyond, those that have been due longest are thrown away: news is worth less the older it is, and
+/// whatever a node has taken is on its way.
 pub(super) const OUTBOX_MAX: usize = 10_000;
 /// Those whom one letter names.
 pub(super) const CALLED_MAX: usize = 100;
@@ -52,14 +53,14 @@ impl Line {
         if !self.settings().webhooks {
             return;
         }
-        let (at_ms, outbox) = (self.wall_ms, &mut self.outbox);
+        let (at_ms, due_ms, outbox) = (self.wall_ms, self.clock_ms, &mut self.outbox);
         outbox.serial += 1;
-        outbox.letters.insert(outbox.serial, Kept { at_ms, due_ms: 0, text });
-        outbox.due.insert((0, outbox.serial));
+        outbox.letters.insert(outbox.serial, Kept { at_ms, due_ms, text });
+        outbox.due.insert((due_ms, outbox.serial));
         if outbox.letters.len() > OUTBOX_MAX
-            && let Some((&oldest, _)) = outbox.letters.first_key_value()
+            && let Some(&(_, longest)) = outbox.due.first()
         {
-            outbox.remove(oldest);
+            outbox.remove(longest);
             outbox.lost += 1;
         }
     }
@@ -87,7 +88,7 @@ impl Line {
         sent.iter().for_each(|serial| self.outbox.remove(*serial));
     }
 
-    /// As many as a node would deliver now, oldest first: its own for a while.
+    /// As many as a node would deliver now, those first that have been due longest: its own for a while.
     pub(super) fn hand_out_letters(&mut self, wants: u32) -> Vec<Letter> {
         let (clock_ms, outbox) = (self.clock_ms, &mut self.outbox);
         let wants = wants.min(MAX_LETTERS) as usize;

@@ -169,8 +169,8 @@
 //!     keeps the cookie is not known yet. An app, and a browser that came back with its arrival, have the full session.
 //! 14. **Letters**, if anybody wants to be told (`webhooks`): of every entry with its tag, of every release with the first 100 called, of
 //!     a pause and its end, of a room that lets people in again after hold or closed, of a line that became empty. Those that a batch reports
-//!     as sent are gone; as many as it wants (50 at most) are handed out, oldest first, and are its own for a minute. Beyond 10,000 the oldest
-//!     are thrown away.
+//!     as sent are gone; as many as it wants (50 at most) are handed out, those first that have been due longest, and are its own for a minute. Beyond 10,000 those
+//!     that have been due longest are thrown away: a letter is due from when it was written, and again when nothing was heard of it for that minute.
 //!
 //! # Slots and names
 //!
@@ -229,9 +229,9 @@
 //! believed (10 M above the line's, or 10 billion while settling). Outside settling a higher `issued` means numbers were lost: everybody up to it is
 //! presumed here, and numbering goes on a gap above it, so that no number is given twice.
 //!
-//! *Settling* lasts 2 s: nothing is given, released or ended; each node's report is merged: `used`
+//! *Settling* lasts 2 s, and while a node says that more of its report follows for a second after it, 10 s at most: nothing is given, released or ended; each node's report is merged: `used`
 //! and `live` are united (used wins), and so are express, classes, called and ended; of what operators have set, and of what was drawn, the latest copy counts;
-//! numbers that were drawn are used, and so are the places of those at the head, who stand there. Then everybody above
+//! numbers that were drawn are used, and so are the places above `lapsed` of those at the head, who stand there. Then everybody above
 //! `released` who is not used is presumed here, all are counted as just seen, claim windows start anew,
 //! numbering goes on above the gap and the bucket starts empty; only a room of which nobody knows even an epoch
 //! opens as new. `missing` is the most seats a node counted as taken beyond what the line counts inside and

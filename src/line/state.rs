@@ -28,6 +28,7 @@ use super::scores::Scores;
 use super::session::Sessions;
 use super::settings::{Mode, Pace, Settings, Subject};
 use super::shadow::Shadow;
+use super::view::Update;
 
 /// The most the room's clock moves in one exchange. Nodes ask twice a second while anybody waits,
 /// so four times that is an outage, and an outage must not count against anybody.
@@ -569,6 +570,11 @@ impl Line {
 
     fn reply(&mut self, batch: &Batch, taken: Taken, answers: Answers, backlog: bool) -> Reply {
         debug_assert_eq!(self.check_invariants().map_err(|broken| broken.to_string()), Ok(()));
+        // A line that settles knows less than the node.
+        let update = match taken {
+            Taken::Settling { .. } => Update::default(),
+            _ => self.update(&batch.have),
+        };
         Reply {
             wall_ms: self.wall_ms,
             run: self.run,
@@ -585,7 +591,7 @@ impl Line {
             joins: answers.joins,
             letters: Vec::new(),
             counts: Counts { backlog, ..self.counts() },
-            update: self.update(&batch.have),
+            update,
         }
     }
 }

@@ -300,6 +300,16 @@ impl Head {
         Head::new(lists, order)
     }
 
+    /// With its class visitors in this order.
+    fn reordered(&self, order: ClassOrder) -> Head {
+        let mut lists = self.lists.clone();
+        for (score, _) in &mut lists.classes {
+            *score = class::score(class::unscored(*score), order);
+        }
+        lists.classes.sort_unstable();
+        Head::new(lists, order)
+    }
+
     /// Number, and place and rank in one, of class visitors who wait or are away.
     fn classed(&self) -> impl Iterator<Item = (Number, u64)> + '_ {
         let lists = self.lists.classes.iter().chain(&self.lists.classes_away);
@@ -366,11 +376,15 @@ impl View {
         if let Some(roster) = roster {
             self.roster = Arc::new(roster.clone());
         }
+        let before = self.order();
         if let Some(settings) = settings {
             self.settings = Some(Arc::new(Rules::new(settings.clone())));
         }
+        let order = self.order();
+        if order != before {
+            self.head = Arc::new(self.head.reordered(order));
+        }
         if let Some(express) = express {
-            let order = self.order();
             self.head = Arc::new(Head::new(express.clone(), order));
             let called = express.called.iter().copied();
             let classed = self.head.classed().map(|(number, _)| number).collect::<Vec<_>>();
@@ -627,12 +641,13 @@ impl View {
             used: runs(&map.used, map.from),
             express: self.head.express().collect(),
             called: self.head.lists.called.clone(),
-            ended: self.ended.iter().collect(),
+            ended: self.ended.newest_first(),
             paused: self.counts.paused,
             overrides: self.overrides().cloned().unwrap_or_default(),
             names: self.roster.names.iter().map(|one| (one.number, one.name.clone())).collect(),
             classes: self.head.classed().collect(),
             draws: self.drawn.told().clone(),
+            more: false,
         }
     }
 

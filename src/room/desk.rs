@@ -17,7 +17,7 @@ use super::said::Said;
 use crate::line::bits::Bitmap;
 use crate::line::{
     Batch, Claimed, Command, Commanded, Done, Drawn, End, FIGURES, Join, Joined, Keyed, MAX_BULK,
-    MAX_COMMANDS, MAX_ITEMS, Number, Offer, Order, Renewal,
+    MAX_COMMANDS, MAX_ITEMS, MAX_NAMED, Number, Offer, Order, Renewal,
 };
 
 /// Newcomers who may wait for a number at once: two seconds of a crowd of 50,000 a second. Whoever comes
@@ -438,7 +438,12 @@ impl Desk {
         }
         self.claims.retain(|(_, answer)| !answer.is_closed());
         self.spends.retain(|(_, answer)| !answer.is_closed());
-        let mut room = MAX_COMMANDS;
+        let mut named = 0;
+        let fits = |(order, _): &&(Order, Sender<Commanded>)| {
+            named += order.command.names();
+            named <= MAX_NAMED
+        };
+        let mut room = self.commands.iter().take(MAX_COMMANDS).take_while(fits).count();
         move_to(&mut self.commands, &mut batch.commands, &mut said.commands, &mut room);
         let mut room = MAX_ITEMS - batch.commands.len();
         move_to(&mut self.leaves, &mut batch.leaves, &mut said.leaves, &mut room);

@@ -87,7 +87,8 @@ impl Room {
 
     /// One batch, until the line has taken it; whether there is more to do, or to hear.
     async fn converse(&self, store: &dyn Store, mut said: Said) -> bool {
-        let mut reports = VecDeque::new();
+        // Of the memory that asks for them.
+        let mut reports: Option<(u64, VecDeque<Report>)> = None;
         loop {
             self.address(&mut said.batch);
             let Some(reply) = self.exchange(store, &mut said).await else { return false };
@@ -109,15 +110,19 @@ impl Room {
                 Taken::Unconfigured => said.batch.offer = Some(self.desk().standing_offer()),
                 Taken::Settling { left_ms } => {
                     said.batch.offer = Some(self.desk().standing_offer());
-                    if reports.is_empty() {
-                        reports = self.view.load().report().parts().into();
-                    }
-                    let report = reports.pop_front();
+                    let (_, parts) = match &mut reports {
+                        Some(parts) if parts.0 == reply.run => parts,
+                        none => {
+                            let parts = self.view.load().report().parts(self.node);
+                            none.insert((reply.run, parts.into()))
+                        }
+                    };
+                    let report = parts.pop_front();
                     let work = items(report.as_ref().map_or(0, Report::items));
                     said.batch.known.report = report.map(Box::new);
                     let left = Duration::from_millis(left_ms).clamp(PAUSE, BEAT);
                     let next = pause(EXCHANGE + work, self.view.load().counts().nodes);
-                    sleep(if reports.is_empty() { left } else { next }).await;
+                    sleep(if parts.is_empty() { left } else { next }).await;
                 }
             }
         }

@@ -21,7 +21,7 @@ pub(super) struct Node {
     /// Whether the line has this node's settings.
     pub(super) offered: bool,
     /// What a line that settles is told of next.
-    pub(super) reports: VecDeque<Report>,
+    pub(super) reports: Option<VecDeque<Report>>,
     /// Marks were said up to this half second.
     pub(super) beat: u64,
     /// When it speaks next, and no sooner than when it may.
@@ -59,7 +59,7 @@ impl Node {
             desk: Desk::default(),
             said: None,
             offered: false,
-            reports: VecDeque::new(),
+            reports: None,
             beat,
             next_ms: 0,
             free_ms: 0,

@@ -280,11 +280,9 @@ impl<'a> World<'a> {
         let free_ms = self.now_ms + rest_ms as u32;
         match reply.taken {
             Taken::Settling { left_ms } => {
-                if reports.is_empty() {
-                    *reports = view.report().parts().into();
-                }
+                let parts = reports.get_or_insert_with(|| view.report().parts(node as u128).into());
                 let left_ms = left_ms.clamp(5, BEAT_MS) as u32;
-                let next_ms = if reports.is_empty() { self.now_ms + left_ms } else { free_ms };
+                let next_ms = if parts.is_empty() { self.now_ms + left_ms } else { free_ms };
                 said.batch.offer = None;
                 *offered = false;
                 self.nodes[node].said = Some(said);
@@ -297,7 +295,7 @@ impl<'a> World<'a> {
             }
             Taken::Applied | Taken::Repeated | Taken::Superseded => {
                 *offered = true;
-                reports.clear();
+                *reports = None;
                 self.hear(node, &said, &reply);
                 let counts = &reply.counts;
                 let anybody = counts.waiting + counts.admitted + counts.inside > 0;
@@ -328,7 +326,7 @@ impl<'a> World<'a> {
             let read = if number_known(batch) { self.line.counts().epoch } else { 0 };
             batch.epoch = greeting.epoch.max(read);
         }
-        if let Some(report) = found.reports.pop_front() {
+        if let Some(report) = found.reports.as_mut().and_then(VecDeque::pop_front) {
             batch.known.report = Some(Box::new(report));
         }
         if !found.offered {

@@ -101,6 +101,22 @@ fn strict_order_serves_level_by_level() {
 }
 
 #[test]
+fn another_order_needs_no_new_list() {
+    let skip = Settings { classes: levels(), ..hold() };
+    let mut room = Room::new(skip.clone());
+    room.join(3);
+    for level in [1, 2, 1, 3, 2] {
+        room.join_keyed(of(&levels()[level].name));
+    }
+    room.pass(1_000, &[]);
+    let reply = room.offer(Settings { class_order: ClassOrder::Strict, ..skip });
+    assert!(reply.update.express.is_none(), "nobody came or went");
+    let queue: Vec<Number> = room.view.queue(1, 9).into_iter().map(|(_, n)| n).collect();
+    assert_eq!(queue, [7, 5, 8, 4, 6, 1, 2, 3], "as it is from now on");
+    assert_eq!(served(&mut room), queue);
+}
+
+#[test]
 fn presale_partner_general() {
     let classes =
         vec![class("presale", 1_000, 2), class("partner", 500, 1), class("general", 0, 0)];

@@ -2,7 +2,7 @@
 
 use anteroom::line::{
     ANSWERS, Batch, Change, Command, ERRORS, End, FAST, FIGURES, Invite, Join, Keyed, Known, Lot,
-    Number, Offer, Once, Order, Renewal, SLOW, Seed, requeued,
+    MAX_NAMED, Number, Offer, Once, Order, Renewal, SLOW, Seed, requeued,
 };
 
 use super::steps::{Item, JoinKey, Ordered, Who};
@@ -24,6 +24,9 @@ impl World {
         let mut batch = node.view.greeting(node.id, node.sequence);
         if node.asked {
             batch.known = node.known();
+            if let Some(report) = &mut batch.known.report {
+                report.more = node.sequence.is_multiple_of(3);
+            }
             batch.epoch = batch.known.epoch;
             batch.offer = Some(Offer { version: self.version, settings: self.file.clone() });
         }
@@ -117,7 +120,10 @@ impl World {
                 let over = known.copied().filter(|_| key.over);
                 batch.joins.push(Join::Keyed(Keyed { over, ..keyed }));
             }
-            Item::Command(command) => batch.commands.push(command.clone().into()),
+            Item::Command(command) if fits(batch, command) => {
+                batch.commands.push(command.clone().into())
+            }
+            Item::Command(_) => {}
             Item::Order { what, once } if batch.commands.len() < 10 => {
                 let command = match what {
                     Ordered::Plain(command) => command.clone(),
@@ -135,6 +141,9 @@ impl World {
                     }
                     Ordered::Set(changes) => Command::Set(changes.iter().map(change).collect()),
                 };
+                if !fits(batch, &command) {
+                    return;
+                }
                 let once = once.map(|(key, print)| Once { key: [key; 16], print: [print; 16] });
                 let note = format!(r#"{{"admin_id":"ops","action":"{}"}}"#, batch.sequence);
                 batch.commands.push(Order { command, note, once });
@@ -209,4 +218,10 @@ fn keyed(key: JoinKey, wall_ms: u64) -> Keyed {
         }),
         over: None,
     }
+}
+
+/// Whether its answer may name them, beside those of the orders before it.
+fn fits(batch: &Batch, command: &Command) -> bool {
+    let named: usize = batch.commands.iter().map(|order| order.command.names()).sum();
+    named + command.names() <= MAX_NAMED
 }

@@ -21,7 +21,7 @@ struct LineKept {
     opened_ms: u64,
     clock_ms: u64,
     wall_ms: u64,
-    settling: Option<(u64, u64)>,
+    settling: Option<(u64, u64, u64)>,
     config: Option<(u64, u64, Settings, Option<Settings>)>,
     paused: bool,
     issued: u64,
@@ -265,7 +265,8 @@ pub(super) fn read(redis: &Redis, keys: &[String]) -> Line {
     assert_eq!((next(), next()), (Value::Int(0), Value::Int(0)), "work is left in tmp");
 
     let settling_until = state.number("settling_until_ms");
-    let settling = (settling_until > 0).then(|| (settling_until, state.number("settling_taken")));
+    let (latest, taken) = (state.number("settling_latest_ms"), state.number("settling_taken"));
+    let settling = (settling_until > 0).then_some((settling_until, latest, taken));
     let config = state.0.get(&b"settings"[..]).map(|text| {
         let file: Settings = serde_json::from_slice(text).expect("settings are JSON");
         let settings = file.with(&overrides);

@@ -189,6 +189,7 @@ const LOSSES: &[&str] = &[
     "losses",
     "settled",
     "a report was merged",
+    "a node had more to say",
     "a later epoch was known",
     "a later frontier was known",
     "seats found missing",

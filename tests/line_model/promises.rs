@@ -125,7 +125,7 @@ impl Promises {
         let same_run = std::mem::replace(&mut self.run, reply.run) == reply.run;
         let same_epoch = same_run && before.epoch == reply.counts.epoch;
         if same_epoch && reply.counts.draw != before.draw {
-            self.drawn(reply)?;
+            self.drawn(batch, reply)?;
         }
         // What an exchange spends, it remembers by the settings before its orders.
         let lasted = self.settings.as_ref().map_or(u64::MAX, Settings::session_ms);
@@ -168,8 +168,11 @@ impl Promises {
     }
 
     /// Whoever polls goes on under the number they were drawn to, and nobody is drawn to the same.
-    fn drawn(&mut self, reply: &Reply) -> Result<(), String> {
-        let told = reply.update.draws.as_ref().ok_or("a draw that no node is told of")?;
+    fn drawn(&mut self, batch: &Batch, reply: &Reply) -> Result<(), String> {
+        // A line that settles was told of it.
+        let brought = batch.known.report.as_ref().map(|report| &report.draws);
+        let told = reply.update.draws.as_ref().or(brought);
+        let told = told.ok_or("a draw that no node is told of")?;
         let drawn = Drawn::new(told.clone());
         let before = self.polling.len();
         self.polling = std::mem::take(&mut self.polling)

@@ -286,7 +286,8 @@ fn a_room_of_layout_1_is_read_and_one_of_ours_from_then_on() {
 }
 
 /// What layout 4 brought to `state`, and layout 3 before it; and the keys likewise.
-const SINCE_4: [&str; 32] = [
+const SINCE_4: [&str; 34] = [
+    "settling_latest_ms",
     "shadow",
     "shadow_waiting",
     "shadow_inside",
@@ -313,6 +314,7 @@ const SINCE_4: [&str; 32] = [
     "draw_version",
     "prequeue_opens_ms",
     "prequeue_after",
+    "prequeue_seated",
     "ahead",
     "control",
     "commitment",
@@ -320,7 +322,7 @@ const SINCE_4: [&str; 32] = [
     "invites:1",
     "slots",
 ];
-const SINCE_3: [&str; 14] = [
+const SINCE_3: [&str; 13] = [
     "overrides_serial",
     "book_serial",
     "asked_young",
@@ -328,7 +330,6 @@ const SINCE_3: [&str; 14] = [
     "minute",
     "figures",
     "letter_serial",
-    "letter_oldest",
     "letters",
     "letters_lost",
     "overrides",
@@ -430,6 +431,7 @@ fn numbers_that_lua_can_not_hold() {
             names: vec![(huge, "Ada".to_owned()), (14, "Bo".to_owned())],
             classes: vec![(huge, 3), (14, huge)],
             draws: Draws::default(),
+            more: true,
         };
         room.with(|batch| batch.known.report = Some(Box::new(report)));
         room.now.wall_ms += 2_000;

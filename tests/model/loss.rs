@@ -18,6 +18,7 @@ fn absurd(known: &Known) -> bool {
 #[derive(Clone)]
 pub(super) struct Settling {
     since: u64,
+    until: u64,
     /// The most seats that any node counted as taken.
     taken: u64,
 }
@@ -35,7 +36,8 @@ impl Model {
         self.last_wall = moment.wall_ms;
         if self.run != moment.run {
             self.run = moment.run;
-            self.settling = Some(Settling { since: self.counts.clock_ms, taken: 0 });
+            let since = self.counts.clock_ms;
+            self.settling = Some(Settling { since, until: since + SETTLING_MS, taken: 0 });
         }
         advance
     }
@@ -112,6 +114,11 @@ impl Model {
         let settling = self.settling.as_mut().expect("asked only while settling");
         settling.taken = settling.taken.max(known.taken.min(MAX_ISSUED));
         if let Some(report) = &known.report {
+            if report.more {
+                let until = (self.counts.clock_ms + 1_000).min(settling.since + 10_000);
+                settling.until = settling.until.max(until);
+                self.note("a node had more to say", 1);
+            }
             self.note("a report was merged", 1);
             self.merge(report, known);
         }
@@ -183,7 +190,7 @@ impl Model {
     /// Whether the line still listens, and for how long at least.
     pub(super) fn still_settling(&self) -> Option<u64> {
         let settling = self.settling.as_ref()?;
-        let left = (settling.since + SETTLING_MS).saturating_sub(self.counts.clock_ms);
+        let left = settling.until.saturating_sub(self.counts.clock_ms);
         (left > 0 || self.settings.is_none()).then_some(left)
     }
 

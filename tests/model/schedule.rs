@@ -224,10 +224,15 @@ impl Model {
             self.draws = known.clone();
             self.counts.draw = known.version;
             let numbers = self.visitors.iter().map(|visitor| visitor.number);
-            let over: Vec<Number> = numbers.filter(|number| self.is_no_place(*number)).collect();
+            // A place whose turn is over is over as it is.
+            let over = numbers.filter(|number| {
+                self.was_drawn(*number) || *number > self.counts.lapsed && self.is_no_place(*number)
+            });
+            let over: Vec<Number> = over.collect();
             for (number, new) in known.made.iter().flat_map(|draw| &draw.head) {
-                let issued = self.counts.issued;
+                let (lapsed, issued) = (self.counts.lapsed, self.counts.issued);
                 if let Ok(at) = self.visitors.binary_search_by_key(number, |it| it.number)
+                    && lapsed < *new
                     && *new <= issued
                 {
                     self.visitors[at].stand(*new);

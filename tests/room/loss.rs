@@ -307,6 +307,165 @@ fn a_store_that_lost_its_memory_is_back_once_it_has_settled() {
     });
 }
 
+/// A store that takes a moment, by the time of the test.
+struct Timed {
+    line: Mutex<Line>,
+    began: Instant,
+    run: AtomicU64,
+}
+
+impl Timed {
+    fn moment(&self) -> Moment {
+        let passed = self.began.elapsed().as_millis() as u64;
+        Moment { wall_ms: START_MS + passed, run: self.run.load(Ordering::SeqCst) }
+    }
+
+    fn line(&self) -> std::sync::MutexGuard<'_, Line> {
+        self.line.lock().expect("not poisoned")
+    }
+
+    /// Somebody else says this.
+    fn tell(&self, sequence: u64, batch: Batch) -> Reply {
+        let mut line = self.line();
+        let epoch = line.counts().epoch;
+        let batch = Batch { node: 99, sequence, epoch, ..batch };
+        line.apply(&batch, self.moment()).expect("a good batch")
+    }
+
+    /// Its memory is another one.
+    fn restart(&self, line: Line) {
+        *self.line() = line;
+        self.run.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+impl Store for Timed {
+    fn exchange<'a>(
+        &'a self,
+        _: &'a str,
+        batch: Batch,
+    ) -> BoxFuture<'a, Result<Reply, StoreError>> {
+        Box::pin(async move {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+            let reply = self.line().apply(&batch, self.moment());
+            Ok(reply?)
+        })
+    }
+
+    fn find<'a>(
+        &'a self,
+        _: &'a str,
+        question: Question,
+    ) -> BoxFuture<'a, Result<Found, StoreError>> {
+        Box::pin(async move { Ok(self.line().find(question)) })
+    }
+}
+
+/// Runs `work` with as many nodes as a large site has, and what they talk to.
+fn with_many(settings: Settings, work: impl AsyncFnOnce(&Timed, &[Arc<Room>])) {
+    const NODES: u128 = 12;
+    let mut builder = tokio::runtime::Builder::new_current_thread();
+    let runtime = builder.enable_time().start_paused(true).build().expect("a runtime");
+    runtime.block_on(async {
+        let line = Mutex::new(Line::founded(Moment { wall_ms: START_MS, run: 1 }));
+        let store = Arc::new(Timed { line, began: Instant::now(), run: AtomicU64::new(1) });
+        // As good as any: ids of nodes are random.
+        let id = |nth: u128| 1 + nth * 7;
+        let offer = || offer(settings.clone());
+        let rooms: Vec<_> =
+            (0..NODES).map(|nth| Arc::new(Room::new("sale", id(nth), offer()))).collect();
+        for room in &rooms {
+            let (room, store) = (room.clone(), store.clone());
+            tokio::spawn(async move { room.drive(&*store).await });
+        }
+        soon(|| rooms.iter().all(|room| room.view().settings().is_some())).await;
+        soon(|| store.line().counts().nodes == NODES as u64).await;
+        work(&store, &rooms).await;
+    });
+}
+
+/// Waits, for a while, until something holds that takes long to look at.
+async fn soon(what: impl Fn() -> bool) {
+    for _ in 0..40 {
+        if what() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(500)).await;
+    }
+    panic!("not within twenty seconds");
+}
+
+#[test]
+fn a_full_head_keeps_its_places_when_a_store_that_many_nodes_share_starts_empty() {
+    const HEAD: u64 = 10_000;
+    let class = Class { name: "guests".to_owned(), skip: 500, rank: 1 };
+    let settings = Settings { mode: Mode::Hold, classes: vec![class], ..Settings::default() };
+    with_many(settings, async |store, rooms| {
+        let guest = || Keyed { class: Some("guests".to_owned()), ..Keyed::default() };
+        for sequence in 1..=HEAD / MAX_ITEMS as u64 {
+            let joins = (0..MAX_ITEMS).map(|_| Join::Keyed(guest())).collect();
+            store.tell(sequence, Batch { joins, ..Batch::default() });
+        }
+        assert_eq!(store.line().counts().classed, HEAD);
+        let classed = |room: &Arc<Room>| room.view().report().classes;
+        tokio::time::sleep(Duration::from_secs(5)).await;
+        for room in rooms {
+            assert_eq!(classed(room).len() as u64, HEAD, "its nodes know the head");
+        }
+        let before = classed(&rooms[0]);
+        store.restart(Line::default());
+        soon(|| store.line().counts().issued > 100_000).await;
+        assert_eq!(store.line().counts().classed, HEAD, "of them");
+        tokio::time::sleep(Duration::from_secs(5)).await;
+        for room in rooms {
+            assert!(room.view().counts().issued > 100_000, "above the gap");
+            assert!(classed(room) == before, "each has their place");
+        }
+    });
+}
+
+#[test]
+fn whoever_has_gone_since_a_copy_was_made_has_no_seat_in_it() {
+    const INSIDE: u64 = 20_000;
+    const GONE: u64 = 18_000;
+    const SINCE: u64 = 2_000;
+    let settings =
+        Settings { mode: Mode::Hold, max_active: Some(2 * INSIDE), ..Settings::default() };
+    with_many(settings, async |store, rooms| {
+        let mut sequence = 0;
+        let mut tell = |batch: Batch| {
+            sequence += 1;
+            store.tell(sequence, batch);
+        };
+        tell(Batch { joins: vec![Join::Plain(INSIDE as u32)], ..Batch::default() });
+        tell(Batch { commands: vec![Command::Release(INSIDE).into()], ..Batch::default() });
+        let numbers: Vec<Number> = (1..=INSIDE).collect();
+        for claims in numbers.chunks(MAX_ITEMS) {
+            tell(Batch { claims: claims.to_vec(), ..Batch::default() });
+        }
+        let ended = |room: &Arc<Room>, count: u64| room.view().report().ended.len() as u64 == count;
+        let mut gone = 0;
+        let mut copy = None;
+        for count in [GONE - SINCE, GONE] {
+            for some in numbers[gone as usize..count as usize].chunks(MAX_ITEMS) {
+                let end = |number: &Number| End { number: *number, why: Ending::Completed };
+                tell(Batch { ends: some.iter().map(end).collect(), ..Batch::default() });
+            }
+            gone = count;
+            soon(|| rooms.iter().all(|room| ended(room, count))).await;
+            copy.get_or_insert_with(|| store.line().clone());
+        }
+        let issued = store.line().counts().issued;
+        store.restart(copy.expect("one was made"));
+        soon(|| store.line().counts().issued > issued).await;
+        let line = store.line();
+        let lost = (1..=GONE).filter(|number| line.standing(*number) != Standing::Completed);
+        assert_eq!(lost.count(), 0, "of those who are gone");
+        let counts = line.counts();
+        assert_eq!((counts.inside, counts.missing), (INSIDE - GONE, 0), "seats are as they were");
+    });
+}
+
 #[test]
 fn a_room_that_is_closed_stays_closed() {
     let store = shaky();

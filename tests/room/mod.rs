@@ -460,3 +460,24 @@ fn settings_offered_later_are_in_force_with_the_next_exchange() {
         assert_eq!(room.join(None).await, Ok(Joined::Refused(Refusal::Closed)));
     });
 }
+
+#[test]
+fn releases_that_would_name_more_than_an_exchange_does_ride_in_the_next() {
+    let store = Noting::founded();
+    with(store.clone(), hold(), async |room| {
+        room.join(None).await.expect("an answer");
+        let release = |_| {
+            let room = room.clone();
+            tokio::spawn(async move { room.command(Command::Release(400)).await })
+        };
+        let orders: Vec<_> = (0..9).map(release).collect();
+        for order in orders {
+            let done = order.await.expect("no panic").expect("an answer");
+            assert!(matches!(done, Commanded::Released { .. }), "{done:?}");
+        }
+        let batches = store.asked();
+        assert!(batches.iter().all(|batch| batch.check().is_ok()));
+        let most = batches.iter().map(|batch| batch.commands.len()).max();
+        assert_eq!(most, Some(2), "three might name 1,200");
+    });
+}

@@ -1,12 +1,15 @@
 //! A line with as many places as one may have, in bitmaps as long as they get: nearly a third more, because `base` stays where it is
 //! until a quarter of them is over.
 
-use anteroom::line::{Batch, MAX_BULK, Number, OnAbsence, Settings};
+use anteroom::line::{
+    Batch, ClassOrder, Command, MAX_BULK, MAX_LETTERS, Number, OnAbsence, Settings,
+};
 
 use super::super::beside::grouped;
 use super::super::node::{Clock, ITEMS, Node, Spread, settings};
 use super::super::server::Redis;
 use super::Kind;
+use super::full::{self, HEAD, fill_head, rich};
 use super::loss::settle;
 
 /// The shortest there is: half of it is a period.
@@ -17,7 +20,8 @@ const STEPS: u32 = 5;
 /// What costs by the length: marks as bits, views, sweeps, losses, a move of the base.
 pub(super) fn longest(places: u64, rounds: u64) -> Vec<Kind> {
     let (redis, clock) = (Redis::start(), Clock::new());
-    let mut node = grow(&redis, &clock, places);
+    // Some are left for those of a class, and for who comes meanwhile.
+    let mut node = grow(&redis, &clock, places - 3 * HEAD);
     let kind = |name: &str, taken| Kind::new(format!("{} places: {name}", grouped(places)), taken);
     let rounds = rounds.min(5);
     let nothing = (0..rounds).map(|_| node.send(Batch::default())).collect();
@@ -45,9 +49,12 @@ pub(super) fn longest(places: u64, rounds: u64) -> Vec<Kind> {
         };
         kinds.push(kind(name, (0..rounds).map(sweep).collect()));
     }
-    kinds.push(kind("everything at once", everything(&mut node, &clock, &marks, rounds)));
+    kinds.push(kind(
+        "everything at once, the head and the outbox full",
+        everything(&mut node, &clock, &marks, rounds),
+    ));
     node.is_forgetful = false;
-    node.offer(settings());
+    node.offer(rich());
     let (mut merges, mut ends) = (Vec::new(), Vec::new());
     for empty in [false, true] {
         let mut node = first(200 + u64::from(empty));
@@ -56,7 +63,7 @@ pub(super) fn longest(places: u64, rounds: u64) -> Vec<Kind> {
             redis.flush();
         }
         clock.lose();
-        let (settled, end) = settle(&mut node, &clock, &mut merges);
+        let (settled, end) = settle(&mut node, &clock, rich(), &mut merges);
         assert!(settled, "it goes on");
         ends.push(end);
     }
@@ -101,19 +108,57 @@ fn all_over(node: &Node<'_>, most: u64) -> Vec<Number> {
     (counts.lapsed + 1..=counts.issued).step_by(stride).take(most as usize).collect()
 }
 
-/// Marks as bits, a full batch of claims, a sweep every other time, and the node has nothing yet.
+/// As much of everything as there may be: the head and the outbox are full, seats expire, endings are forgotten; and in each
+/// exchange marks as bits, claims with tags, newcomers with all that is kept of one, turns by hand for the head and by pace, a
+/// sweep every other time, and a node that has nothing yet, so that it is told all of it.
 fn everything(node: &mut Node<'_>, clock: &Clock, marks: &[Number], rounds: u64) -> Vec<f64> {
+    let busy = || Settings {
+        heartbeat_timeout_ms: HEARTBEAT_MS,
+        session_idle_ms: Some(HEARTBEAT_MS),
+        session_max_ms: None,
+        class_order: ClassOrder::Strict,
+        ..rich()
+    };
+    node.offer(busy());
+    let guests = fill_head(node);
     let counts = *node.view.counts();
+    // The ordinary half: their turn has come before those of the class come in between.
+    node.offer(Settings { class_order: ClassOrder::Skip, ..busy() });
     node.release(counts.waiting / 2);
     let half = node.view.counts().released;
+    node.offer(busy());
     node.is_forgetful = true;
-    let claims = Spread::new(half - counts.released, ITEMS, 2 * rounds);
-    let send = |claims: Vec<Number>| {
+    // A quarter of a batch's items are claims, half are newcomers.
+    let (each, before) = (ITEMS / 4, 3 * HEARTBEAT_MS / (HEARTBEAT_MS / 4) + 1);
+    let claims = Spread::new(half - counts.released, each, before + 2 * rounds);
+    let tag = format!("{{\"tag\":\"{}\"}}", "x".repeat(2_000));
+    let mut send = |(nth, claims): (u64, Vec<Number>)| {
         clock.pass(HEARTBEAT_MS / 4);
-        let claims = claims.into_iter().map(|nth| counts.released + nth).collect();
-        node.send(Batch { marks: marks.to_vec(), claims, ..Batch::default() })
+        let mut claims: Vec<Number> = claims.into_iter().map(|nth| counts.released + nth).collect();
+        // Of those who were called from the head in the exchange before, some come in.
+        let called = guests.iter().skip((nth * each) as usize).take(claims.len() / 2);
+        let ordinary = claims.len() - called.len();
+        claims.splice(ordinary.., called.copied());
+        let present =
+            guests.iter().rev().copied().take(ITEMS as usize / 2 - claims.len() - 1).collect();
+        let commands = vec![Command::Release(ITEMS).into()];
+        let tags = (0..claims.len() as u32).map(|nth| (nth, tag.clone())).collect();
+        let joins = full::guests(HEAD + nth * ITEMS, ITEMS / 2);
+        let wants = MAX_LETTERS;
+        let marks = marks.to_vec();
+        node.send(Batch {
+            marks,
+            present,
+            claims,
+            commands,
+            tags,
+            joins,
+            wants,
+            ..Batch::default()
+        })
     };
-    claims.map(send).collect()
+    let taken: Vec<f64> = (0..).zip(claims).map(&mut send).collect();
+    taken[before as usize..].to_vec()
 }
 
 /// A quarter of the bitmaps is over, and the next exchange gives it back.

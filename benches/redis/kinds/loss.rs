@@ -1,6 +1,6 @@
 //! Redis has lost its memory, or was told to: settling, and resets.
 
-use anteroom::line::{Batch, Command, End, Ending, Known, Taken};
+use anteroom::line::{Batch, Command, End, Ending, Known, Settings, Taken};
 
 use super::super::node::{Clock, ITEMS, Node, Spread, settings};
 use super::super::server::Redis;
@@ -30,7 +30,7 @@ pub(super) fn losses(waiting: u64, rounds: u64) -> Vec<Kind> {
                 redis.flush();
             }
             clock.lose();
-            let (settled, end) = settle(&mut node, &clock, &mut merges);
+            let (settled, end) = settle(&mut node, &clock, settings(), &mut merges);
             assert!(settled, "it goes on");
             ends.push(end);
         }
@@ -41,10 +41,15 @@ pub(super) fn losses(waiting: u64, rounds: u64) -> Vec<Kind> {
 }
 
 /// What a node does while a line settles; whether the line has gone on, and what its last exchange took.
-pub(super) fn settle(node: &mut Node<'_>, clock: &Clock, merges: &mut Vec<f64>) -> (bool, f64) {
-    node.offer(settings());
+pub(super) fn settle(
+    node: &mut Node<'_>,
+    clock: &Clock,
+    settings: Settings,
+    merges: &mut Vec<f64>,
+) -> (bool, f64) {
+    node.offer(settings);
     assert!(matches!(node.last.taken, Taken::Settling { .. }), "{:?}", node.last.taken);
-    for report in node.view.report().parts() {
+    for report in node.view.report().parts(0) {
         let known = Known { report: Some(Box::new(report)), ..Known::default() };
         merges.push(node.send(Batch { known, ..Batch::default() }));
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Done, Key, Number};
+use super::{Done, Key, MAX_NAMED, Number};
 
 /// What an operator ordered: a verb, by whom, and how it is known again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,6 +67,14 @@ impl Command {
             | Command::Extend(number)
             | Command::Requeue(number) => Some(*number),
             _ => None,
+        }
+    }
+
+    /// How many visitors its answer may name.
+    pub fn names(&self) -> usize {
+        match self {
+            Command::Release(turns) => usize::try_from(*turns).unwrap_or(MAX_NAMED).min(MAX_NAMED),
+            _ => 0,
         }
     }
 }
