@@ -18,7 +18,7 @@ use super::loss::settle;
 /// As many as the head of a line holds.
 pub(super) const HEAD: u64 = 10_000;
 /// As many names as a roster holds.
-const NAMES: u64 = 4_000;
+const NAMES: u64 = 3_000;
 /// Letters that wait, at most.
 const LETTERS: u64 = 10_000;
 
@@ -162,11 +162,13 @@ pub(super) fn rosters(rounds: u64) -> Vec<Kind> {
     let name = |what: &str| format!("{} names: {what}", grouped(NAMES));
     vec![
         Kind::new(
-            name(&format!("{ITEMS} newcomers have some, half are forgotten, it is told")),
+            name(&format!(
+                "{ITEMS} newcomers have some, those who are gone are forgotten, it is told"
+            )),
             room,
         ),
         Kind::new(name(&format!("{ITEMS} inside are sent to the end, it is told")), sent),
-        Kind::new(name("a sweep, half are forgotten, it is told"), sweeps),
+        Kind::new(name("a sweep, those who are gone are forgotten, it is told"), sweeps),
     ]
 }
 
