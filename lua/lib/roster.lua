@@ -4,7 +4,7 @@
 -- visitor waits or is inside; what is left of others goes at the next sweep.
 
 -- Names that are kept.
-local NAMES_MAX = 3000
+local NAMES_MAX = 2500
 -- Rosters go to the nodes no more often than this.
 local PUBLISH_MS = 500
 

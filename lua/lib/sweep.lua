@@ -7,8 +7,8 @@
 local BASE_STEP = 32768
 -- Below 64 KiB a bitmap is not worth moving.
 local BASE_MIN_BITS = 524288
--- Places a line may hold from `lapsed` on, 3 x 2^22: no bitmap is longer than a third more.
-sweep.PLACES_MAX = 12582912
+-- Places a line may hold from `lapsed` on, 21 x 2^19: no bitmap is longer than a third more.
+sweep.PLACES_MAX = 11010048
 
 -- Starts a new period when the last one is over; whether it did.
 function sweep.turn_ring()

@@ -14,8 +14,8 @@ use super::view::{Named, RosterUpdate};
 
 /// Characters of a name.
 pub const NAME_MAX: usize = 40;
-/// Names that are kept: those of everybody a room with a roster may hold, and half as many that nobody has any more.
-pub(super) const NAMES_MAX: usize = 3_000;
+/// Names that are kept: those of everybody a room with a roster may hold, and 500 that nobody has any more.
+pub(super) const NAMES_MAX: usize = 2_500;
 /// Rosters go to the nodes no more often than this: a promotion is to be seen while it is one.
 const PUBLISH_MS: u64 = 500;
 

@@ -5,7 +5,7 @@ use anteroom::line::{Ending, Mode, Number, Reason, Standing};
 use super::{MAX_PLACES, Model, Where};
 
 /// More names than this are not kept.
-const MAX_NAMES: usize = 3_000;
+const MAX_NAMES: usize = 2_500;
 
 impl Model {
     /// Who sits in a slot.

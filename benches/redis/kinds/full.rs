@@ -18,7 +18,7 @@ use super::loss::settle;
 /// As many as the head of a line holds.
 pub(super) const HEAD: u64 = 10_000;
 /// As many names as a roster holds.
-const NAMES: u64 = 3_000;
+const NAMES: u64 = 2_500;
 /// Letters that wait, at most.
 const LETTERS: u64 = 10_000;
 
@@ -110,11 +110,11 @@ pub(super) fn heads(rounds: u64) -> Vec<Kind> {
     kinds
 }
 
-/// A full roster: as many wait and are inside as may where names are shown, and as many names are left of those who are gone.
+/// A full roster: as many wait and are inside as may where names are shown, and all other names are of those who are gone.
 /// Newcomers ask for names, so that room is made; whoever is inside is sent to the end of the line; a sweep forgets who is gone.
 pub(super) fn rosters(rounds: u64) -> Vec<Kind> {
     const HEARTBEAT_MS: u64 = 5_000;
-    const MOST: u64 = NAMES / 4;
+    const MOST: u64 = 1_000;
     let (redis, clock) = (Redis::start(), Clock::new());
     let named = || Settings {
         roster: true,
