@@ -505,7 +505,7 @@ impl Entrance {
                 // Where only seats are short, one may be free at any moment: no estimate keeps the page from asking.
                 let seats_only = view.settings().is_some_and(|settings| settings.pace.is_none());
                 let soon = if seats_only { position } else { u64::MAX };
-                Some(Duration::from_secs(view.expect(position).seconds.min(soon)))
+                Some(Duration::from_secs(view.reckoned_eta(position).seconds.min(soon)))
             }
             None => Some(Duration::ZERO),
         };

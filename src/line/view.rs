@@ -603,11 +603,11 @@ impl View {
     /// How long until the turn of somebody at this position, if that can be told: not while nobody is let in but by hand.
     pub fn eta(&self, position: u64) -> Option<Eta> {
         let is_told = !self.is_paused() && !estimate::is_by_hand(&self.counts, self.settings());
-        is_told.then(|| self.expect(position))
+        is_told.then(|| self.reckoned_eta(position))
     }
 
     /// The same, were everybody let in again, and by hand one a second: what nobody is told, and what the pace of polls needs.
-    pub fn expect(&self, position: u64) -> Eta {
+    pub fn reckoned_eta(&self, position: u64) -> Eta {
         let look = || estimate::outlook(&self.counts, self.settings(), &self.course);
         estimate::eta(position, self.outlook.get_or_init(look))
     }

@@ -68,7 +68,7 @@ fn near(view: &View) -> u64 {
     }
     while near + 1 < far {
         let middle = near + (far - near) / 2;
-        match view.expect(middle).seconds < NEAR.as_secs() {
+        match view.reckoned_eta(middle).seconds < NEAR.as_secs() {
             true => near = middle,
             false => far = middle,
         }

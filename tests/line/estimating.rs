@@ -20,7 +20,7 @@ fn run(room: &mut Room, seconds: u64) {
 /// What the page said, and when the turn of that number really came.
 fn promised_and_kept(room: &mut Room, number: Number) -> (Eta, u64) {
     let position = room.view.position(number).expect("waiting");
-    let eta = room.view.expect(position);
+    let eta = room.view.reckoned_eta(position);
     let asked_ms = room.wall_ms;
     while room.standing(number) == Standing::Waiting {
         run(room, 1);
@@ -32,16 +32,24 @@ fn promised_and_kept(room: &mut Room, number: Number) -> (Eta, u64) {
 fn without_history_the_set_rate_counts() {
     let mut room = Room::new(rate(4));
     room.join(1_000);
-    let eta = room.view.expect(400);
+    let eta = room.view.reckoned_eta(400);
     assert_eq!(eta.seconds, 100);
     assert!(eta.low < 100 && eta.high > 100, "a range, not a promise: {eta:?}");
     let pace = Pace::Batch { batch: 50, interval_ms: 10_000, windows: 2 };
     let room = Room::new(Settings { pace: Some(pace), ..Settings::default() });
-    assert_eq!(room.view.expect(400).seconds, 80);
-    assert_eq!(Room::new(rate(0)).view.expect(60).seconds, 60, "no rate counts as one a second");
+    assert_eq!(room.view.reckoned_eta(400).seconds, 80);
+    assert_eq!(
+        Room::new(rate(0)).view.reckoned_eta(60).seconds,
+        60,
+        "no rate counts as one a second"
+    );
     assert_eq!(Room::new(rate(0)).view.eta(60), None, "and nobody is told so");
     assert!(Room::new(rate(5)).view.eta(60).is_some());
-    assert_eq!(Room::new(seats(3)).view.expect(60).seconds, 20 * 300, "seats last a session each");
+    assert_eq!(
+        Room::new(seats(3)).view.reckoned_eta(60).seconds,
+        20 * 300,
+        "seats last a session each"
+    );
 }
 
 #[test]
@@ -69,10 +77,10 @@ fn a_rate_that_drops_widens_the_range() {
     let mut room = Room::new(rate(10));
     room.join(20_000);
     run(&mut room, 300);
-    let before = room.view.expect(1_000);
+    let before = room.view.reckoned_eta(1_000);
     room.offer(rate(2));
     run(&mut room, 60);
-    let after = room.view.expect(1_000);
+    let after = room.view.reckoned_eta(1_000);
     assert!(after.high - after.low > 2 * (before.high - before.low), "{before:?} {after:?}");
     assert!((100..=500).contains(&after.seconds), "between the two: {after:?}");
 }
@@ -84,7 +92,7 @@ fn a_range_is_never_inside_out_and_never_zero() {
     for _ in 0..100 {
         run(&mut room, 1);
         for position in [0, 1, 2, 10, 1_000, 10_000_000] {
-            let Eta { seconds, low, high } = room.view.expect(position);
+            let Eta { seconds, low, high } = room.view.reckoned_eta(position);
             assert!(
                 low <= seconds && seconds <= high && seconds >= 1,
                 "{position}: {low} {seconds} {high}"

@@ -277,7 +277,7 @@ impl Events {
             position,
             waiting: view.waiting(),
             paused: view.is_paused(),
-            seconds: view.expect(position).seconds,
+            seconds: view.reckoned_eta(position).seconds,
         };
         if self.last == Some(glance) || Instant::now() < self.due {
             return self.keep_alive();

@@ -123,7 +123,7 @@ impl Place<'_> {
         json.text("class", self.class.unwrap_or(GENERAL));
         json.number("waiting", view.waiting().max(position));
         let waits = matches!(state, State::Waiting);
-        let expected = if waits { view.expect(position).seconds } else { 0 };
+        let expected = if waits { view.reckoned_eta(position).seconds } else { 0 };
         json.number("estimated_wait_seconds", expected);
         match view.eta(position).filter(|_| waits) {
             Some(eta) => {
