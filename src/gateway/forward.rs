@@ -412,9 +412,23 @@ impl Forward {
     }
 }
 
-/// What an origin says to us alone goes on to nobody.
+/// What an origin says to us alone goes on to nobody: its order, and what `Connection` names as being for the next end only. Where the
+/// body ends is said in other words than these, and an upgrade is for the visitor.
 pub(super) fn unsay(response: &mut ResponseHeader) {
     response.remove_header(&COMMAND);
+    let lines = response.headers.get_all(header::CONNECTION).iter();
+    let named = lines.flat_map(|line| line.as_bytes().split(|byte| *byte == b','));
+    let named: Vec<_> = named.filter_map(|name| names_another(name.trim_ascii())).collect();
+    for name in named {
+        response.remove_header(&name);
+    }
+}
+
+/// The header that a word in `Connection` takes with it.
+pub(super) fn names_another(word: &[u8]) -> Option<HeaderName> {
+    let kept = ["close", "keep-alive", "upgrade", "content-length", "transfer-encoding"];
+    let is_kept = kept.iter().any(|kept| word.eq_ignore_ascii_case(kept.as_bytes()));
+    if is_kept { None } else { HeaderName::from_bytes(word).ok() }
 }
 
 impl Forward {

@@ -37,13 +37,17 @@ use super::forward::{Forward, TOO_LARGE};
 use super::front::Verdict;
 use super::head::{Head as _, Peer};
 use super::http1::{Body, Http1, Refused, Storage};
-use super::lane::{self, Lane, Passed};
+use super::lane::{self, Lane, Passed, Plain};
 use super::live::Live;
 use super::proxy::{Handed, Proxy};
 use super::settings::Bounds;
 
 /// Read at once at most: nearly every head, and a good part of a body.
 const READ: usize = 16 * 1024;
+
+/// A short body is waited for so long: who sends it does so right behind its head. Longer, and a visitor whose pass is taken back meanwhile
+/// would reach the origin with it.
+const MOMENT: Duration = Duration::from_millis(100);
 
 /// After an answer to a request whose body nobody reads, so much of it is read and thrown away, that the client
 /// gets to see the answer instead of a reset.
@@ -78,7 +82,7 @@ struct Judged {
 enum Step {
     Verdict(Verdict),
     /// To the origin, as it is written here.
-    Plain(Box<Forward>, Vec<u8>),
+    Plain(Box<Forward>, Plain),
     Events(Box<Events>),
 }
 
@@ -186,13 +190,15 @@ impl Gate {
                 Ok(events) => Step::Events(Box::new(events)),
                 Err(answer) => Step::Verdict(Verdict::Answer(answer)),
             },
-            Verdict::Forward(forward) => match lane::plain(&head, &forward) {
+            Verdict::Forward(forward) => match lane::plain(&head, &forward, bounds.body_bytes) {
                 Some(request) => Step::Plain(forward, request),
                 None => Step::Verdict(Verdict::Forward(forward)),
             },
             verdict => Step::Verdict(verdict),
         };
-        let persists = head.persists && head.body == Body::None && !*self.shutdown.borrow();
+        // Whoever answers before a body is read reads no further.
+        let whole = head.body == Body::None || matches!(step, Step::Plain(..));
+        let persists = head.persists && whole && !*self.shutdown.borrow();
         let shape = Shape { head_only: head.method() == "HEAD", persists, old: head.old };
         let upgrades = head.get("upgrade").is_some();
         Ok(Some(Judged { length: head.length, body: head.body, upgrades, shape, step, note }))
@@ -208,16 +214,21 @@ impl Gate {
     ) -> Option<Box<Fence>> {
         let Judged { length, body, upgrades, shape, step, mut note } = judged;
         let handed = match step {
-            Step::Plain(mut forward, request) => {
-                let request = request.as_slice();
-                let passed =
-                    self.send(&mut stream, &mut forward, request, shape, unread, bounds).await;
+            Step::Plain(mut forward, mut request) => {
+                let whole = length + request.body;
+                let passed = match come(&mut stream, unread, whole).await.ok()? {
+                    true => {
+                        request.bytes.extend_from_slice(&unread[length..whole]);
+                        self.send(&mut stream, &mut forward, &request, shape, unread, bounds).await
+                    }
+                    false => Passed::Untouched,
+                };
                 if let Some(note) = &mut note {
                     note.answered(forward.answered.0, forward.answered.1);
                 }
                 match passed {
                     Passed::Kept => {
-                        drop_front(unread, length);
+                        drop_front(unread, whole);
                         return Some(stream);
                     }
                     Passed::Closed => {
@@ -227,9 +238,8 @@ impl Gate {
                     }
                     Passed::Failed(status) => {
                         let answer = self.explain(&forward, unread, bounds, status);
-                        let said = (&answer, note);
-                        return answer_with(stream, said, (length, body), shape, unread, bounds)
-                            .await;
+                        let (said, used) = ((&answer, note), (whole, Body::None));
+                        return answer_with(stream, said, used, shape, unread, bounds).await;
                     }
                     Passed::Untouched => Handed::Forward(forward),
                 }
@@ -278,7 +288,7 @@ impl Gate {
         &self,
         stream: &mut Fence,
         forward: &mut Forward,
-        request: &[u8],
+        request: &Plain,
         shape: Shape,
         unread: &mut BytesMut,
         bounds: &Bounds,
@@ -416,6 +426,27 @@ async fn read_some(stream: &mut Fence, unread: &mut BytesMut) -> io::Result<usiz
         })
     })
     .await
+}
+
+/// Whether a short body is there in a moment, as it is where it was sent with its head. An error: it will not come.
+async fn come(stream: &mut Fence, unread: &mut BytesMut, whole: usize) -> io::Result<bool> {
+    if unread.len() >= whole {
+        return Ok(true);
+    }
+    match Box::pin(timeout(MOMENT, read_upto(stream, unread, whole))).await {
+        Ok(read) => read.map(|()| true),
+        Err(_) => Ok(false),
+    }
+}
+
+/// Reads until so many bytes are there. An error: nothing more comes.
+async fn read_upto(stream: &mut Fence, unread: &mut BytesMut, most: usize) -> io::Result<()> {
+    while unread.len() < most {
+        if read_some(stream, unread).await? == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+    }
+    Ok(())
 }
 
 /// Reads until a line more may be there, or `most` bytes are: a head that comes byte by byte is parsed once a line. Whether it goes on.

@@ -5,9 +5,10 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
 
 use crate::support::client::Missing;
-use crate::support::{Config, Gateway, PATIENCE, Request};
+use crate::support::{Config, Gateway, Origin, PATIENCE, Request};
 
 /// What a site says to a request, and whether it stays for another.
 type Said = (&'static [u8], bool);
@@ -202,6 +203,71 @@ fn a_connection_closed_while_idle_is_replaced() {
     assert_eq!(connection.ask(&Request::get("/")).text(), "ok", "asked again over a new one");
     let heads = [(); 3].map(|()| site.heard());
     assert!(heads.iter().all(|head| head.starts_with("GET / HTTP/1.1\r\n")), "{heads:?}");
+}
+
+/// What may have been done must not be done twice: it is asked again only what may be.
+#[test]
+fn an_order_that_a_closed_connection_may_have_heard_is_not_sent_again() {
+    for (method, again) in [("POST", false), ("PATCH", false), ("PUT", true), ("DELETE", true)] {
+        let site = Verbatim::new(&[OK, (b"", false), OK]);
+        let gateway = site.gateway();
+        let mut connection = gateway.connect();
+        assert_eq!(connection.ask(&Request::get("/")).text(), "ok");
+        let answer = connection.ask(&Request::new(method, "/").with("Content-Length", "0"));
+        assert_eq!(answer.status, if again { 200 } else { 502 }, "{method}: {answer:?}");
+        site.heard();
+        let begins = |head: String| head.starts_with(&format!("{method} / HTTP/1.1\r\n"));
+        assert!(begins(site.heard()), "{method}");
+        assert_eq!(site.said.try_recv().is_ok_and(begins), again, "{method}");
+    }
+}
+
+/// A short body goes with its head in one piece, if it is there in a moment, and later it goes the long way; what follows it is the next request.
+#[test]
+fn a_short_body_is_followed_by_the_next_request() {
+    let origin = Origin::start();
+    let gateway = Gateway::before(&origin).room("sale", "paths = [\"/guarded\"]").start();
+    for pause_ms in [0, 20, 400] {
+        let mut connection = gateway.connect();
+        for length in [1, 1_000, 16 * 1024, 16 * 1024 + 1] {
+            let bytes = Request::post("/upload", vec![b'a'; length]).bytes();
+            let (head, body) = bytes.split_at(bytes.len() - length);
+            let next = Request::get("/echo?next").bytes();
+            if pause_ms == 0 && length <= 1_000 {
+                connection.send(&[&bytes[..], &next].concat());
+            } else {
+                connection.send(head);
+                std::thread::sleep(Duration::from_millis(pause_ms));
+                connection.send(body);
+            }
+            let answer = connection.read();
+            assert_eq!(answer.json()["bytes"], length, "{length} after {pause_ms} ms");
+            if pause_ms != 0 || length > 1_000 {
+                connection.send(&next);
+            }
+            assert_eq!(connection.read().json()["target"], "/echo?next");
+        }
+    }
+    let problems: Vec<_> = origin.seen().into_iter().filter_map(|seen| seen.problem).collect();
+    assert!(problems.is_empty(), "{problems:?}");
+}
+
+/// What `Connection` names is for the next end alone, on either way; but not what says where a body ends.
+#[test]
+fn what_an_origin_says_of_its_connection_goes_no_further() {
+    let long = Request::get("/").with("X-Named", "1").with("Connection", "x-named");
+    for request in [Request::get("/"), long] {
+        let site = Verbatim::new(&[
+            (b"HTTP/1.1 200 OK\r\nX-Inner: 1\r\nX-Other: 2\r\nConnection: keep-alive, X-inner,Content-Length\r\nContent-Length: 2\r\n\r\nok", true),
+            OK,
+        ]);
+        let gateway = site.gateway();
+        let mut connection = gateway.connect();
+        let answer = connection.ask(&request);
+        assert_eq!((answer.status, answer.text().as_str()), (200, "ok"));
+        assert_eq!((answer.header("x-inner"), answer.header("x-other")), (None, Some("2")));
+        assert_eq!(connection.ask(&Request::get("/")).text(), "ok");
+    }
 }
 
 /// The rest of an answer is nobody's, whatever ended it: its visitor, or the gateway's patience. It was given to whoever came

@@ -1,12 +1,12 @@
 //! The short way to an origin: plain requests over plain connections.
 //!
-//! Most of what is admitted are requests without a body, to servers without TLS. pingora's proxy makes a table of headers of
+//! Most of what is admitted are requests without a body or with a short one, to servers without TLS. pingora's proxy makes a table of headers of
 //! each, copies it for every try, and passes the parts of an answer from task to task. Here the head that the
 //! [gate](super::gate) has read is written anew in one piece, and an answer's body goes through as it comes: half the work. What is
 //! added and taken away is the same, by the same rules ([`forward`](super::forward)).
 //!
-//! Owns such a request from its first byte to the last of its answer. Whatever is not plain goes to pingora: bodies, upgrades, renewals,
-//! TLS, servers that can't be reached. Strict about where an answer ends: one that could be cut differently reaches nobody.
+//! Owns such a request from its first byte to the last of its answer. Whatever is not plain goes to pingora: long bodies and those whose
+//! length nobody knows, upgrades, renewals, TLS, servers that can't be reached. Strict about where an answer ends: one that could be cut differently reaches nobody.
 //!
 //! - `request`: which requests are plain, and how they are written.
 //! - `response`: an answer's head, and where its body ends.
@@ -30,7 +30,7 @@ use tokio::io::{AsyncRead as _, AsyncReadExt as _, AsyncWriteExt as _, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, sleep};
 
-pub use request::plain;
+pub use request::{Plain, plain};
 use response::{Ending, Head};
 
 use super::answer::Shape;
@@ -75,8 +75,8 @@ struct Server {
 }
 
 impl Lane<'_> {
-    /// Sends a request as [`plain`] wrote it, and passes its answer on.
-    pub async fn pass(mut self, request: &[u8]) -> Passed {
+    /// Sends a request as [`plain`] wrote it, its body behind it, and passes its answer on.
+    pub async fn pass(mut self, request: &Plain) -> Passed {
         let origin = self.forward.origin.clone();
         let Some(pool) = origin.pool() else { return Passed::Untouched };
         let mut reused = pool.take();
@@ -91,10 +91,10 @@ impl Lane<'_> {
             };
             let mut server = Server { tcp, buffer: BytesMut::with_capacity(READ) };
             let asked = self.forward.ask();
-            let read = self.ask(&mut server, request).await;
+            let read = self.ask(&mut server, &request.bytes).await;
             return match read {
-                // Closed while it was idle: nobody has heard of the request.
-                Err(Trouble::Silent) if again => continue,
+                // Closed while it was idle, in all likelihood.
+                Err(Trouble::Silent) if again && request.repeats => continue,
                 Err(Trouble::Silent | Trouble::Broken) => {
                     self.forward.origin_failed(Failed::Other);
                     Passed::Failed(502)

@@ -20,14 +20,38 @@ const HOP_BY_HOP: [&str; 10] = [
     "http2-settings",
 ];
 
-/// A request as its origin gets it, if it is plain: it has no body and wants nothing but an answer.
-pub fn plain(head: &Http1<'_, '_>, forward: &Forward) -> Option<Vec<u8>> {
+/// A longer body is not waited for: it goes through as it comes.
+const MAX_BODY: u64 = 16 * 1024;
+
+/// A request as its origin gets it.
+pub struct Plain {
+    /// Its head, and then its body.
+    pub bytes: Vec<u8>,
+    /// How long its body is, which follows the head that was read.
+    pub body: usize,
+    /// Whether it may be sent again where nobody knows if it was heard.
+    pub repeats: bool,
+}
+
+/// A request with its head written, if it is plain: it has a short body or none, of `most` bytes, and wants nothing but an answer.
+pub fn plain(head: &Http1<'_, '_>, forward: &Forward, most: Option<u64>) -> Option<Plain> {
     let renews = forward.admission.as_ref().is_some_and(|admission| admission.renew);
-    let simple = matches!(head.method(), "GET" | "HEAD") && head.body == Body::None && !head.old;
-    if !simple || renews || !forward.origin.is_plain() || !is_ordinary(head) {
+    let body = match head.body {
+        Body::None => 0,
+        Body::Length(length) if length <= most.unwrap_or(MAX_BODY).min(MAX_BODY) => length,
+        Body::Length(_) | Body::Chunked => return None,
+    };
+    if head.old || renews || !forward.origin.is_plain() || !is_ordinary(head) {
         return None;
     }
-    let mut bytes = Vec::with_capacity(head.length + 1_024);
+    let body = body as usize;
+    let repeats = matches!(head.method(), "GET" | "HEAD" | "OPTIONS" | "PUT" | "DELETE");
+    Some(Plain { bytes: written(head, forward, body), body, repeats })
+}
+
+/// The head, with room for a body.
+fn written(head: &Http1<'_, '_>, forward: &Forward, body: usize) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(head.length + 1_024 + body);
     for part in [head.method(), " ", head.target(), " HTTP/1.1\r\n"] {
         bytes.extend_from_slice(part.as_bytes());
     }
@@ -62,7 +86,7 @@ pub fn plain(head: &Http1<'_, '_>, forward: &Forward) -> Option<Vec<u8>> {
         }
     });
     bytes.extend_from_slice(b"\r\n");
-    Some(bytes)
+    bytes
 }
 
 /// Whether nothing about it needs a table of its headers.

@@ -9,7 +9,7 @@ use std::io;
 use pingora::http::ResponseHeader;
 
 use super::super::answer::{Shape, put_number, with_date};
-use super::super::forward::{Forward, Order};
+use super::super::forward::{Forward, Order, names_another};
 
 /// Lines of an answer's head at most.
 const MAX_LINES: usize = 128;
@@ -29,7 +29,7 @@ pub(super) struct Head {
     /// Whether it goes on for as long as somebody listens.
     pub(super) is_stream: bool,
     /// Whether there is something in it for us alone.
-    commands: bool,
+    ours: bool,
 }
 
 /// An answer that makes no sense.
@@ -64,7 +64,7 @@ impl Head {
         let status = response.code.unwrap_or_default();
         let old = response.version == Some(0);
         let (mut closes, mut keeps, mut chunked) = (false, false, false);
-        let (mut is_stream, mut commands, mut content_length) = (false, false, None);
+        let (mut is_stream, mut ours, mut content_length) = (false, false, None);
         for line in &*response.headers {
             let (name, value) = (line.name, line.value.trim_ascii());
             let lists = |word: &[u8]| {
@@ -77,6 +77,8 @@ impl Head {
                 10 if name.eq_ignore_ascii_case("connection") => {
                     closes |= lists(b"close");
                     keeps |= lists(b"keep-alive");
+                    let mut words = value.split(|byte| *byte == b',');
+                    ours |= words.any(|word| names_another(word.trim_ascii()).is_some());
                 }
                 12 if name.eq_ignore_ascii_case("content-type") => {
                     is_stream = value.starts_with(b"text/event-stream");
@@ -94,7 +96,7 @@ impl Head {
                     }
                     chunked = true;
                 }
-                18 if name.eq_ignore_ascii_case(COMMAND) => commands = true,
+                18 if name.eq_ignore_ascii_case(COMMAND) => ours = true,
                 _ => {}
             }
         }
@@ -109,7 +111,7 @@ impl Head {
             (_, _, None) => Ending::Close { ended: false },
         };
         let persists = !closes && (!old || keeps) && !matches!(ending, Ending::Close { .. });
-        Ok(Some(Head { status, length, ending, persists, is_stream, commands }))
+        Ok(Some(Head { status, length, ending, persists, is_stream, ours }))
     }
 
     /// Whether the answer itself is still to come.
@@ -124,7 +126,7 @@ impl Head {
 
     /// The bytes of one that is not the answer yet, as the visitor gets them.
     pub(super) fn early<'b>(&self, bytes: &'b [u8]) -> Cow<'b, [u8]> {
-        if !self.commands {
+        if !self.ours {
             return bytes.into();
         }
         let lines = bytes.split_inclusive(|byte| *byte == b'\n');
@@ -153,7 +155,7 @@ impl Head {
             }
         };
         let lines = || response.headers.iter().filter(|line| !is_own(line.name));
-        if self.commands || forward.hands_out() {
+        if self.ours || forward.hands_out() {
             let changed = self.changed(&response, forward).await?;
             for (name, value) in &changed.headers {
                 put(name.as_str().as_bytes(), value.as_bytes());
@@ -183,7 +185,9 @@ impl Head {
         let mut header = ResponseHeader::build(self.status, Some(response.headers.len() + 2))
             .map_err(|_| Nonsense)?;
         for line in &*response.headers {
-            if line.name.eq_ignore_ascii_case(COMMAND) || !is_own(line.name) {
+            let said =
+                [COMMAND, "connection"].iter().any(|ours| line.name.eq_ignore_ascii_case(ours));
+            if said || !is_own(line.name) {
                 header.append_header(line.name.to_owned(), line.value).map_err(|_| Nonsense)?;
             }
         }
@@ -192,6 +196,7 @@ impl Head {
             admission.obey_in_time(order).await;
         }
         forward.undress(&mut header, order).map_err(|_| Nonsense)?;
+        header.remove_header("connection");
         Ok(header)
     }
 }
