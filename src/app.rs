@@ -4,6 +4,7 @@
 //! visitors.
 
 mod house;
+mod memory;
 mod node;
 mod signals;
 mod timed;

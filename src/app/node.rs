@@ -18,6 +18,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use super::house::{follow, introduce, made};
+use super::memory::give_back;
 use super::timed::Timed;
 use crate::admin::{self, Admin};
 use crate::clock;
@@ -346,6 +347,7 @@ impl Node {
         node.welcome_operators(operators)?;
         let tasks = vec![
             Task::spawn(drive(house.clone(), shared.store)),
+            Task::spawn(give_back(node.places.clone())),
             Task::spawn(introduce(Arc::downgrade(&node))),
             Task::spawn(follow(Arc::downgrade(&node), house)),
         ];

@@ -57,11 +57,7 @@ fn ten_thousand_idle_connections_are_served_and_cost_little() {
             std::fs::read_dir(format!("/proc/{}/fd", gateway.pid())).map_or(0, Iterator::count);
         (files < 200).then_some(())
     });
-    // A thread gives back what others have freed for it when it has something to do again.
-    let kept = eventually("what they cost is given back", || {
-        for _ in 0..100 {
-            gateway.connect().ask(&Request::get("/.anteroom/health"));
-        }
+    let kept = eventually("what they cost is given back, though nobody comes", || {
         let kept = gateway.resident_bytes().saturating_sub(before);
         (kept < grown / 2).then_some(kept)
     });
