@@ -12,7 +12,7 @@ use super::rooms::{rate_reached, rate_set};
 use crate::gateway::api;
 use crate::gateway::entrance::Entrance;
 use crate::metrics::{NodeFigures, RoomFigures};
-use crate::room::SPREAD;
+use crate::room::{SPREAD, SPREAD_LOSING};
 use crate::stats::expired;
 
 /// Prometheus' text form, the version every server and agent reads.
@@ -45,7 +45,7 @@ fn node(admin: &Admin) -> NodeFigures {
         connections: most.saturating_sub(places.available_permits()) as u64,
         connections_max: *most as u64,
         streams: admin.node.streams.open() as u64,
-        order_spread: SPREAD.as_secs_f64(),
+        order_spread: [SPREAD, SPREAD_LOSING].map(|spread| spread.as_secs_f64()),
         started: admin.started_ms as f64 / 1_000.0,
         version: env!("CARGO_PKG_VERSION"),
     }

@@ -159,6 +159,11 @@ pub const ORDER_SPREAD: Name = gauge(
     &[],
     "How far apart in time two nodes may be about one line, while the store answers.",
 );
+pub const ORDER_SPREAD_LOSING: Name = gauge(
+    "order_spread_losing_seconds",
+    &[],
+    "The same, of a node that is losing its store and does not know it yet.",
+);
 pub const ADAPTIVE_RATE: Name = gauge(
     "adaptive_rate",
     ROOM,
@@ -220,6 +225,7 @@ pub const ALL: &[Name] = &[
     CONNECTIONS_MAX,
     STREAMS,
     ORDER_SPREAD,
+    ORDER_SPREAD_LOSING,
     START_TIME,
     BUILD_INFO,
     ADAPTIVE_RATE,

@@ -73,8 +73,8 @@ pub struct NodeFigures {
     pub connections_max: u64,
     /// Of events, open now.
     pub streams: u64,
-    /// In seconds.
-    pub order_spread: f64,
+    /// In seconds: while the store answers, and while it is being lost.
+    pub order_spread: [f64; 2],
     /// Unix seconds.
     pub started: f64,
     /// Of the program.
@@ -170,7 +170,8 @@ impl Metrics {
             (&names::CONNECTIONS, node.connections as f64),
             (&names::CONNECTIONS_MAX, node.connections_max as f64),
             (&names::STREAMS, node.streams as f64),
-            (&names::ORDER_SPREAD, node.order_spread),
+            (&names::ORDER_SPREAD, node.order_spread[0]),
+            (&names::ORDER_SPREAD_LOSING, node.order_spread[1]),
             (&names::START_TIME, node.started),
         ] {
             self.gauge(registry, name, |vec| vec.with_label_values(&none).set(value));

@@ -79,8 +79,12 @@ fn what_happens_is_counted() {
     assert_eq!(figure("origin_request_duration_seconds_count{origin=\"site\"}"), Some(1.0));
     let version = env!("CARGO_PKG_VERSION");
     assert_eq!(figure(&format!("build_info{{version=\"{version}\"}}")), Some(1.0));
-    let spread = anteroom::room::SPREAD.as_secs_f64();
-    assert_eq!(figure("order_spread_seconds"), Some(spread));
+    for (name, spread) in [
+        ("order_spread_seconds", anteroom::room::SPREAD),
+        ("order_spread_losing_seconds", anteroom::room::SPREAD_LOSING),
+    ] {
+        assert_eq!(figure(name), Some(spread.as_secs_f64()), "{name}");
+    }
     assert!(figure("store_operation_duration_seconds_count{store=\"memory\"}") > Some(0.0));
     assert_eq!(figure("redis_operation_duration_seconds_count"), Some(0.0), "there is none");
     ann.complete();
