@@ -14,7 +14,7 @@ local ANSWERS, ERRORS, FAST, SLOW = 62, 63, 65, 66
 local WINDOW_MS, WINDOW_MAX_MS, WINDOW_FEW_MS, COMPLETIONS_MS, MEAN_MS = 1000, 5000, 20000, 2000, 16000
 local ENOUGH = 20
 local SLOW_ALLOWED, WORST, AIM, LOWERED_MAX = 50, 3000, 1000000, 500000
-local GROWTH, GROWTH_FREE, FALL = 20, 150, 60
+local GROWTH, GROWTH_FREE, FALL, BACK = 20, 150, 60, 750
 local FEW, ALL_SLOW_MAX, CLEAN = 5, 15, 10
 local STARTING, GROWING, STEADY, TOO_SLOW, TOO_WRONG, FAILING, SILENT, FOLLOWING = 0, 1, 2, 3, 4, 5, 6, 7
 
@@ -147,6 +147,11 @@ local function now_at(c, steered, span_ms)
   return min(max(latency, errors), WORST), errors >= latency
 end
 
+-- Far below the last rate that was too much, or there was none.
+local function grows_free(c)
+  return c.bad == 0 or c.base * 10 < c.bad * 8
+end
+
 local function follow_latency(c, steered, span_ms, limits)
   local low, high = steered.low, steered.high
   local now, by_errors = now_at(c, steered, span_ms)
@@ -156,6 +161,9 @@ local function follow_latency(c, steered, span_ms, limits)
   local grown = c.base
   if c.level > 1000 then
     if c.clean > 3 and c.base > low then
+      if grows_free(c) then
+        c.base = max(number.div(c.base * BACK, 1000), low)
+      end
       c.bad = c.base
     end
     c.clean = 0
@@ -170,8 +178,7 @@ local function follow_latency(c, steered, span_ms, limits)
       c.bad = 0
     end
     if ahead < 1000 and limits then
-      local free = c.bad == 0 or c.base * 10 < c.bad * 8
-      local growth = free and GROWTH_FREE or GROWTH
+      local growth = grows_free(c) and GROWTH_FREE or GROWTH
       local room = min(2 * (1000 - ahead), 1000)
       local by = number.div(number.div(c.base * growth * room, 1000) * span_ms, 1000000)
       c.base = c.base + max(by, 1)

@@ -20,7 +20,7 @@
 //!           divided by the aim, and at least errors in thousandths of what is allowed; again at most 3,000
 //!   level   the mean of the last level and now                              ahead = level + 2 · (level − the last one)
 //!   base    level > 1,000: − 6 % a second x (level − 1,000), at most all of it; the base before is one that was too much, if more than three
-//!           windows were within bounds before and it was above the floor
+//!           windows were within bounds before and it was above the floor; if it was growing by 15 %, three quarters of it are, and it is set to them
 //!           else, if ahead < 1,000 and the rate is what holds people up (those that mode shadow reckons, too): + 2 % a second x 2 · (1,000 − ahead), at most all of it;
 //!           15 % instead of 2 % below four fifths of the last rate that was too much, or if there was none
 //!   rate    base, less ½ · (ahead − 1,000) of it; never below the floor
@@ -65,6 +65,9 @@ const AIM: std::ops::RangeInclusive<u64> = 500_000..=1_000_000;
 const GROWTH: u64 = 20;
 const GROWTH_FREE: u64 = 150;
 const FALL: u64 = 60;
+/// What fast growth comes back to: two seconds of it, in which those it let in were on their way and nothing was measured of them. Without
+/// that a site is over its target for half a minute at first; with half of it, half empty.
+const BACK: u64 = 750;
 /// So few answers or slow requests say nothing about a collapse.
 const FEW: u64 = 5;
 const ALL_SLOW_MAX: u64 = 15;
@@ -267,6 +270,11 @@ impl Control {
         (self.level, self.all_slow, self.why) = (0, 0, Why::Starting as u64);
     }
 
+    /// Far below the last rate that was too much, or there was none.
+    fn grows_free(&self) -> bool {
+        self.bad == 0 || self.base * 10 < self.bad * 8
+    }
+
     /// The law of `latency`, for a window of so long. Whether the rate holds people up.
     fn follow_latency(&mut self, adaptive: &Adaptive, span_ms: u64, high: u64, limits: bool) {
         let (slow, low) = (self.slow_share, adaptive.floor().min(high));
@@ -291,6 +299,9 @@ impl Control {
         let grown = self.base;
         if self.level > 1_000 {
             if self.clean > 3 && self.base > low {
+                if self.grows_free() {
+                    self.base = (self.base * BACK / 1_000).max(low);
+                }
                 self.bad = self.base;
             }
             self.clean = 0;
@@ -305,8 +316,7 @@ impl Control {
                 self.bad = 0;
             }
             if ahead < 1_000 && limits {
-                let free = self.bad == 0 || self.base * 10 < self.bad * 8;
-                let growth = if free { GROWTH_FREE } else { GROWTH };
+                let growth = if self.grows_free() { GROWTH_FREE } else { GROWTH };
                 let room = (2 * (1_000 - ahead)).min(1_000);
                 self.base += (self.base * growth * room / 1_000 * span_ms / 1_000_000).max(1);
             }

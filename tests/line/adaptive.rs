@@ -348,6 +348,16 @@ fn p95_is_at_its_target_while_the_crowd_is_ten_times_what_the_site_can_serve() {
     }
 }
 
+/// From nothing to what a site can do takes seconds, and those who were let in meanwhile are not yet measured. A site that was twice as
+/// busy as it can be would need half a minute to get rid of them.
+#[test]
+fn a_site_is_not_overrun_while_its_rate_is_looked_for() {
+    let quick = Site { comes: 1.5, nodes: 1, ..SITE };
+    for seed in 1..=20 {
+        holds("found", &Run::new(adaptive(2, 320), quick, seed).until(77.0), 37.0);
+    }
+}
+
 /// Who enters loads the site for as long as they stay: turns act on it late, and for long.
 #[test]
 fn visitors_who_stay_are_not_piled_up() {

@@ -259,13 +259,19 @@ impl Model {
         steering.level = Some(level);
 
         let before = steering.base;
+        let close = |rate: i64| rate > 0 && before * 10 >= rate * 8;
+        let (near, mut overrun) = (steering.too_much.is_some_and(close), 0);
         if level > 1_000 {
             if steering.clean_windows > 3 && before > floor {
-                steering.too_much = Some(before);
+                if !near {
+                    steering.base = (before * 3 / 4).max(floor);
+                }
+                steering.too_much = Some(steering.base);
+                overrun = u64::from(!near);
             }
             steering.clean_windows = 0;
             let over = (level - 1_000).min(1_000);
-            steering.base -= before * 60 * over / 1_000 * span / 1_000_000;
+            steering.base -= steering.base * 60 * over / 1_000 * span / 1_000_000;
         } else {
             steering.clean_windows += 1;
             if let Some(rate) = steering.too_much.as_mut().filter(|rate| **rate > 0) {
@@ -277,7 +283,7 @@ impl Model {
                 }
             }
             if holds_up && ahead < 1_000 {
-                let near = steering.too_much.is_some_and(|rate| before * 10 >= rate * 8);
+                let near = steering.too_much.is_some_and(close);
                 let growth = if near { 20 } else { 150 };
                 let room = (2 * (1_000 - ahead)).min(1_000);
                 let more = before * growth * room / 1_000 * span / 1_000_000;
@@ -294,6 +300,7 @@ impl Model {
             false => Why::Steady,
         };
         let why = steering.why;
+        self.note("the rate grew too far", overrun);
         self.note("the rate fell", u64::from(why == Why::Slow));
         self.note("the rate fell by errors", u64::from(why == Why::Errors));
         self.note("the rate grew", u64::from(why == Why::Growing));
