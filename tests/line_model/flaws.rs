@@ -35,6 +35,11 @@ fn the_model_finds_every_flaw() {
         Flaw::ForgetsTheHead,
         Flaw::IgnoresProofs,
         Flaw::SpendsAgain,
+        Flaw::ForgetsClasses,
+        Flaw::IgnoresRanks,
+        Flaw::OneSlot,
+        Flaw::DrawsByAnother,
+        Flaw::DrawsNobody,
     ];
     for flaw in flaws {
         let (plan, failure) = noticed(flaw, Judges::All, "");
@@ -53,6 +58,7 @@ fn the_promises_find_what_visitors_suffer_from() {
         (Flaw::DeniesLoss, "given, after"),
         (Flaw::HidesTurns, "has its turn"),
         (Flaw::SpendsAgain, "spent twice"),
+        (Flaw::OneSlot, "sit in slot"),
     ];
     for (flaw, complaint) in flaws {
         let (plan, failure) = noticed(flaw, Judges::PromisesOnly, complaint);

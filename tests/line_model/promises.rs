@@ -40,6 +40,8 @@ pub(super) struct Promises {
     spent: BTreeMap<(u64, Number), u64>,
     /// Those of a class, by epoch and number: their places are not their numbers.
     classed: BTreeSet<(u64, Number)>,
+    /// Who was told to sit in which slot, in this epoch and run.
+    slots: BTreeMap<u64, Number>,
 }
 
 /// Turns by pace since the settings last changed.
@@ -68,6 +70,7 @@ impl Promises {
             pace: None,
             spent: BTreeMap::new(),
             classed: BTreeSet::new(),
+            slots: BTreeMap::new(),
         }
     }
 
@@ -140,6 +143,7 @@ impl Promises {
         } else {
             self.pace = None;
             self.waiting.clear();
+            self.slots.clear();
             if before.epoch != reply.counts.epoch {
                 self.polling.clear();
             }
@@ -147,6 +151,7 @@ impl Promises {
         self.once(batch, reply)?;
         self.no_number_twice(reply, heard)?;
         self.no_pass_twice(batch, reply, lasted)?;
+        self.no_slot_twice(batch, reply, line)?;
         if same_epoch {
             // Lowered in this very exchange: who entered before that found a seat.
             if !reply.taken.eq(&Taken::Applied) || !batch.commands.iter().any(lowers_seats) {
@@ -255,6 +260,40 @@ impl Promises {
             let before = self.spent.insert((batch.epoch, *number), clock + lasts);
             if before.is_some_and(|until| clock < until) {
                 return Err(format!("the pass of {number} was spent twice"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Nobody is told to sit where somebody else still sits.
+    fn no_slot_twice(
+        &mut self,
+        batch: &Batch,
+        reply: &Reply,
+        line: &Subject,
+    ) -> Result<(), String> {
+        if reply.taken != Taken::Applied {
+            return Ok(());
+        }
+        let inside = |(number, claimed): (Number, &Claimed)| match claimed {
+            Claimed::Inside(terms) => Some((number, terms.slot)),
+            _ => None,
+        };
+        let claims = batch.claims.iter().copied().zip(&reply.claims);
+        let renewals = batch.renewals.iter().map(|it| it.number).zip(&reply.renewals);
+        let joins = reply.joins.iter().filter_map(|joined| match joined {
+            Joined::Given { first, entered: 1, terms: Some(terms), .. } => {
+                Some((*first, terms.slot))
+            }
+            _ => None,
+        });
+        let told: Vec<_> = claims.chain(renewals).filter_map(inside).chain(joins).collect();
+        for (number, slot) in told.into_iter().filter(|(_, slot)| *slot > 0) {
+            self.slots.retain(|_, sits| *sits != number);
+            if let Some(other) = self.slots.insert(slot, number)
+                && line.standing(other) == Standing::Active
+            {
+                return Err(format!("{number} and {other} sit in slot {slot}"));
             }
         }
         Ok(())

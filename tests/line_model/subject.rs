@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use anteroom::line::{
-    BadBatch, Batch, Done, InForce, Joined, Line, Moment, Number, Offered, Pace, Reply, Settings,
-    Standing, Taken,
+    BadBatch, Batch, Claimed, ClassOrder, Done, InForce, Join, Joined, Line, Moment, Number,
+    Offered, Pace, Reply, Settings, Standing, Taken,
 };
 
 use super::mirror::{Mirror, Redis};
@@ -38,6 +38,16 @@ pub(super) enum Flaw {
     IgnoresProofs,
     /// A pass that was spent is spent again.
     SpendsAgain,
+    /// Nobody is of a class.
+    ForgetsClasses,
+    /// Ranks of classes count for nothing.
+    IgnoresRanks,
+    /// Everybody is told to sit in the first slot.
+    OneSlot,
+    /// A draw is made from another seed than nodes bring.
+    DrawsByAnother,
+    /// Nobody is ever drawn.
+    DrawsNobody,
 }
 
 #[derive(Clone, Debug)]
@@ -146,6 +156,19 @@ impl Subject {
             (Flaw::IgnoresLeaves, _) => changed.leaves.clear(),
             (Flaw::ForgetsTheHead, _) => changed.present.clear(),
             (Flaw::IgnoresProofs, _) => changed.known = Default::default(),
+            (Flaw::ForgetsClasses, _) => {
+                for join in &mut changed.joins {
+                    if let Join::Keyed(keyed) = join {
+                        keyed.class = None;
+                    }
+                }
+            }
+            (Flaw::IgnoresRanks, Some(settings)) => settings.class_order = ClassOrder::Skip,
+            (Flaw::DrawsByAnother, _) => {
+                let seed = changed.lot.as_mut().and_then(|lot| lot.seed.as_mut());
+                seed.into_iter().for_each(|seed| seed[0] ^= 1);
+            }
+            (Flaw::DrawsNobody, _) => changed.lot = None,
             _ => {}
         }
         let before = self.line.clone();
@@ -164,6 +187,18 @@ impl Subject {
                         terms.expires_ms += 1;
                     }
                 }
+            }
+            Flaw::OneSlot => {
+                let joined = reply.joins.iter_mut().filter_map(|joined| match joined {
+                    Joined::Given { terms, .. } => terms.as_mut(),
+                    _ => None,
+                });
+                let claimed = reply.claims.iter_mut().chain(&mut reply.renewals);
+                let claimed = claimed.filter_map(|claimed| match claimed {
+                    Claimed::Inside(terms) => Some(terms),
+                    _ => None,
+                });
+                joined.chain(claimed).for_each(|terms| terms.slot = terms.slot.min(1));
             }
             Flaw::SpendsAgain => {
                 let again = |done: &mut Done| {
