@@ -118,6 +118,7 @@ local function go_on(elapsed_ms, fresh, answers)
   express.notice_strays()
   if turned then
     sweep.sweep()
+    budget.sweep()
     reply.swept()
     roster.forget()
   else

@@ -1,6 +1,7 @@
 //! The one table: bytes, calls, CPU and time, ours and the usual structure's.
 
 use anteroom::line::{Batch, Number};
+use anteroom::room::PART;
 
 use super::Extent;
 use super::figures::{Figures, Measured, median};
@@ -13,6 +14,8 @@ use super::usual::Usual;
 const THOUSAND: u64 = 1_000;
 /// Newcomers in an exchange: what comes to a node in 5 ms at 20,000 a second.
 const TOGETHER: u64 = 100;
+/// In how many parts a node says the marks of the longest lines where a heartbeat period is that of a usual room: see `room::marks`.
+const PARTS: u64 = 18;
 /// No figure: so many are not there, or there is nothing of the kind.
 const NONE: &str = "—";
 
@@ -69,6 +72,7 @@ pub fn table(extent: &Extent, figures: &mut Figures) -> Table {
         for (what, few, most) in [
             ("nothing to say", few.nothing, most.nothing),
             ("1,000 marks", few.marks, most.marks),
+            ("10,000 marks, which are bits of a part of the line", few.many_marks, most.many_marks),
             (&claims, few.claims, most.claims),
             (&leaves, few.leaves, most.leaves),
             ("1,000 joins", few.joins, most.joins),
@@ -76,9 +80,6 @@ pub fn table(extent: &Extent, figures: &mut Figures) -> Table {
         ] {
             figures.at_most(name(what), times(few, most), 2.0);
         }
-        // More marks than are listed are a bit for each place of the line: these cost by its length, and are said twice a second.
-        let bits = name("10,000 marks, which are bits");
-        figures.told(bits, times(few.many_marks, most.many_marks));
     }
     table
 }
@@ -137,15 +138,14 @@ fn line(extent: &Extent, waiting: u64) -> Taken {
     let mut node = Node::open(&redis, None, settings());
     node.join(waiting);
     let rounds = extent.rounds;
-    let all_over = |count: u64| -> Vec<Number> {
-        let stride = (waiting / count).max(1) as usize;
-        (1..=waiting).step_by(stride).take(count as usize).collect()
-    };
-    let mut marked = |count: u64| {
-        let marks = all_over(count);
+    let mut marked = |count: u64, places: u64| {
+        let stride = (places / count).max(1) as usize;
+        let marks: Vec<Number> = (1..=places).step_by(stride).take(count as usize).collect();
         taken(&mut node, (0..rounds).map(|_| Batch { marks: marks.clone(), ..Batch::default() }))
     };
-    let (marks, many_marks) = (marked(THOUSAND), marked(10 * THOUSAND));
+    let marks = marked(THOUSAND, waiting);
+    // As a node says them: of a part of a long line.
+    let many_marks = marked(10 * THOUSAND, waiting.min((waiting / PARTS).max(PART)));
     let nothing = taken(&mut node, (0..rounds).map(|_| Batch::default()));
     // Half has had its turn: they come in, and of the others some leave.
     let half = waiting / 2;

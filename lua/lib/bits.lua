@@ -4,6 +4,9 @@
 -- means. Bit i of a string is place base + i, in Redis's order: the first is the highest of its byte.
 -- Places below base are zero and stay so.
 --
+-- For work in between a bitmap may be of a part of the line alone: its bit 0 is then the place `first`. What is done with a part takes time
+-- by its length, however long the line is.
+--
 -- Single bits are read and written in words of 32 places that are kept in a table and reach Redis together,
 -- before the next command about a range or at the end: a thousand neighbours are 32 words in one command.
 
@@ -28,6 +31,11 @@ end
 
 function bits.open(name)
   return { key = key[name], words = {}, dirty = {}, pending = false }
+end
+
+-- The place of its bit 0.
+local function origin(map)
+  return map.first or line.base
 end
 
 -- Sends what is pending.
@@ -147,7 +155,7 @@ end
 
 -- Sets or clears a range: whole bytes at once, odd bits at the ends.
 local function fill(map, low, high, bit)
-  local from, upto = low - line.base, high - line.base
+  local from, upto = low - origin(map), high - origin(map)
   local function field(offset, width)
     if width > 0 then
       call('BITFIELD', map.key, 'SET', 'u' .. width, offset, bit * (2 ^ width - 1))
@@ -168,8 +176,8 @@ local function fill(map, low, high, bit)
 end
 
 -- The last place that a bitmap holds a bit for.
-local function last_place(map)
-  return line.base + call('STRLEN', map.key) * 8 - 1
+function bits.last_place(map)
+  return origin(map) + call('STRLEN', map.key) * 8 - 1
 end
 
 function bits.set_range(map, low, high)
@@ -182,7 +190,7 @@ end
 
 function bits.clear_range(map, low, high)
   settle(map)
-  low, high = max(low, line.base), min(high, last_place(map))
+  low, high = max(low, origin(map)), min(high, bits.last_place(map))
   if low <= high then
     fill(map, low, high, 0)
   end
@@ -224,11 +232,23 @@ function bits.last_one(map, low, high)
   return low
 end
 
--- map := map OR other
-function bits.unite(map, other)
+-- spare := of a bitmap what a part is of.
+local function copy_beside(spare, map, part)
+  local from, upto = (part.first - line.base) / 8, (bits.last_place(part) + 1 - line.base) / 8 - 1
+  call('SET', spare.key, call('GETRANGE', map.key, from, upto))
+end
+
+-- map := map OR other, which may be a part.
+function bits.unite(map, other, spare)
   settle(map)
   bits.flush(other)
-  call('BITOP', 'OR', map.key, map.key, other.key)
+  if not other.first then
+    call('BITOP', 'OR', map.key, map.key, other.key)
+    return
+  end
+  copy_beside(spare, map, other)
+  call('BITOP', 'OR', spare.key, spare.key, other.key)
+  call('SETRANGE', map.key, (other.first - line.base) / 8, call('GET', spare.key))
 end
 
 -- map := one OR two OR three
@@ -255,13 +275,18 @@ function bits.differ(map, one, other)
   call('BITOP', 'XOR', map.key, one.key, other.key)
 end
 
--- map := map AND NOT other. NOT alone would end with the string. Often the two have nothing in common.
-function bits.subtract(map, other, tmp)
+-- map, which may be a part, := map AND NOT other. NOT alone would end with the string. Often the two have nothing in common.
+function bits.subtract(map, other, spare)
   settle(map)
   bits.flush(other)
-  call('BITOP', 'AND', tmp.key, map.key, other.key)
-  if call('BITPOS', tmp.key, 1) >= 0 then
-    bits.differ(map, map, tmp)
+  if map.first then
+    copy_beside(spare, other, map)
+    call('BITOP', 'AND', spare.key, map.key, spare.key)
+  else
+    call('BITOP', 'AND', spare.key, map.key, other.key)
+  end
+  if call('BITPOS', spare.key, 1) >= 0 then
+    bits.differ(map, map, spare)
   end
 end
 
@@ -275,7 +300,8 @@ function bits.become(map, other)
   other.words = {}
 end
 
--- map := the bits of a string whose first is the place `from`, a multiple of 8, between low and high.
+-- map := a part: the bits of a string whose first is the place `from`, a multiple of 8, as far as they lie between low and high; whether
+-- there are any.
 function bits.lay(map, bytes, from, low, high)
   bits.wipe(map)
   if from < line.base then
@@ -285,11 +311,14 @@ function bits.lay(map, bytes, from, low, high)
   if #bytes > most then
     bytes = bytes:sub(1, most)
   end
-  if #bytes > 0 then
-    call('SETRANGE', map.key, (from - line.base) / 8, bytes)
-    bits.clear_range(map, line.base, low - 1)
-    bits.clear_range(map, high + 1, last_place(map))
+  if #bytes == 0 then
+    return false
   end
+  map.first = from
+  call('SET', map.key, bytes)
+  bits.clear_range(map, from, low - 1)
+  bits.clear_range(map, high + 1, bits.last_place(map))
+  return true
 end
 
 -- The bytes from a place, base + a multiple of 8, to another.
@@ -300,7 +329,7 @@ end
 
 function bits.wipe(map)
   call('UNLINK', map.key)
-  map.words, map.dirty, map.pending = {}, {}, false
+  map.words, map.dirty, map.pending, map.first = {}, {}, false, nil
 end
 
 -- Forgets the places below `base`, which is about to move there.

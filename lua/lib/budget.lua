@@ -8,8 +8,15 @@ local MAX_STEPS, DUTIES, SHARE = 250, 7, 30
 
 local left, kept = MAX_STEPS, DUTIES * SHARE
 
--- A duty took all it might: there may be more to do.
+-- A duty took all it might: there may be more to do. Or to tell.
 budget.backlog = false
+-- A sweep was made.
+budget.swept = false
+
+-- A sweep was made: the bits are told in the next exchange.
+function budget.sweep()
+  budget.swept, budget.backlog = true, true
+end
 
 -- How many steps the next duty may take.
 function budget.next()

@@ -43,15 +43,22 @@ end
 
 -- More of them than a list would be good for, as bits.
 function claim.mark_all(bytes, from)
-  local tmp, after = line['tmp:0'], line.released + 1
-  bits.lay(tmp, bytes, from, max(line.base, 1), line.issued)
-  bits.unite(state.seen(), tmp)
-  bits.clear_range(tmp, line.base, line.released)
-  if bits.first_one(line.used, after, line.issued) then
-    bits.subtract(tmp, line.used, line['tmp:1'])
+  local heard, spare = line['tmp:0'], line['tmp:1']
+  if not bits.lay(heard, bytes, from, max(line.base, 1), line.issued) then
+    return
   end
-  bits.unite(line.live, tmp)
-  line.waiting = bits.count(line.live, after, line.issued) + express.waiting()
+  bits.unite(state.seen(), heard, spare)
+  bits.clear_range(heard, line.base, line.released)
+  local low, high = max(heard.first, line.released + 1), bits.last_place(heard)
+  if low > high then
+    return
+  end
+  if bits.first_one(line.used, low, high) then
+    bits.subtract(heard, line.used, spare)
+  end
+  local before = bits.count(line.live, low, high)
+  bits.unite(line.live, heard, spare)
+  line.waiting = line.waiting + bits.count(line.live, low, high) - before
 end
 
 -- To the head, once: `used` says that it was.

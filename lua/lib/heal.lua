@@ -100,11 +100,13 @@ local function merge(report, known)
   sweep.presumed = false
   draw.merge(report.draws)
   if report.used ~= '' or report.live ~= '' then
-    bits.lay(tmp, report.used, report.used_from, max(line.base, 1), min(known.issued, line.issued))
-    bits.unite(line.used, tmp)
-    bits.lay(
-      tmp, report.live, report.live_from, line.lapsed + 1, min(known.released, line.released))
-    bits.unite(line.live, tmp)
+    local issued, released = min(known.issued, line.issued), min(known.released, line.released)
+    if bits.lay(tmp, report.used, report.used_from, max(line.base, 1), issued) then
+      bits.unite(line.used, tmp, other)
+    end
+    if bits.lay(tmp, report.live, report.live_from, line.lapsed + 1, released) then
+      bits.unite(line.live, tmp, other)
+    end
     bits.subtract(line.live, line.used, other)
   end
   recount()

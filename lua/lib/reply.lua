@@ -161,7 +161,8 @@ local function remember(answers, last)
   return reply.SUPERSEDED, packed(answers)
 end
 
--- What is newer than the node has: put into the reply; its versions. A line that settles knows less than the node: nothing.
+-- What is newer than the node has: put into the reply; its versions. A line that settles knows less than the node: nothing. Bits are
+-- not told in an exchange that has swept.
 local function update(told, taken)
   local have = batch.have
   if taken == reply.SETTLING then
@@ -174,7 +175,7 @@ local function update(told, taken)
   if have.ended < line.ended_serial then
     told[3] = scores.told(line.ended, (have.ended + 1) * 8, MAX_TOLD)
   end
-  if have.bits ~= line.bits_version then
+  if have.bits ~= line.bits_version and not budget.swept then
     version, from = line.bits_version, number.div(line.lapsed, 64) * 64
     told[4] = bits.copy(line.live, from, line.issued)
     told[5] = bits.copy(line.used, from, line.issued)

@@ -18,6 +18,7 @@
 //!   6 turns, by hand and by pace     220   30
 //!   7 newcomers who enter at once    250   30
 //! ```
+//! A sweep goes through all bitmaps, and telling them to a node takes as long again: that is left to the next exchange.
 
 /// Steps of all duties of an exchange: a seat that ends takes Redis 10 µs, one that is taken twice that. With a full batch beside
 /// them an exchange stays below 10 ms.
@@ -33,13 +34,15 @@ pub(super) struct Budget {
     left: usize,
     /// Of these, for duties after the one at work.
     kept: usize,
-    /// A duty took all it might: there may be more to do.
+    /// A duty took all it might: there may be more to do. Or to tell.
     pub(super) backlog: bool,
+    /// A sweep was made.
+    pub(super) swept: bool,
 }
 
 impl Budget {
     pub(super) fn new() -> Budget {
-        Budget { left: MAX_STEPS, kept: DUTIES * SHARE, backlog: false }
+        Budget { left: MAX_STEPS, kept: DUTIES * SHARE, backlog: false, swept: false }
     }
 
     /// How many steps the next duty may take.
@@ -56,6 +59,11 @@ impl Budget {
     /// The duty at work has taken so many.
     pub(super) fn take(&mut self, steps: usize) {
         self.left -= steps;
+    }
+
+    /// A sweep was made: the bits are told in the next exchange.
+    pub(super) fn sweep(&mut self) {
+        (self.swept, self.backlog) = (true, true);
     }
 
     /// The duty at work found this to be done, of `most` at most.

@@ -116,7 +116,8 @@
 //! 10. **Duties**, each gated by the clock, done by whichever exchange comes first. What each does one by one it does as far
 //!     as its *steps* go: all duties of an exchange share 250, and each of the seven that take any leaves 30 to every one after it
 //!     (`budget` has the table). If one took all it might, or turns by pace were left for want of steps, the reply says so
-//!     (`backlog`), and the node asks again soon.
+//!     (`backlog`), and the node asks again soon. So it does after a sweep: the exchange that sweeps does not tell the bits, the
+//!     next one does.
 //!    - *(1)* those of `present` silent for one and a half heartbeat timeouts: a called one is a no-show
 //!      (owed); one in express or classes strays (with `on_absence = remove`: is gone).
 //!    - after a ring turn, the *sweep*: live places above `lapsed` that none of the three bitmaps has seen

@@ -228,10 +228,10 @@ impl Line {
         }
         if !self.settled(&batch.known) {
             let left_ms = self.settling_left_ms();
-            return Ok(self.reply(batch, Taken::Settling { left_ms }, answers, false));
+            return Ok(self.reply(batch, Taken::Settling { left_ms }, answers, &Budget::new()));
         }
         if self.config.is_none() {
-            return Ok(self.reply(batch, Taken::Unconfigured, answers, false));
+            return Ok(self.reply(batch, Taken::Unconfigured, answers, &Budget::new()));
         }
 
         let waited = self.waiting > 0;
@@ -245,6 +245,7 @@ impl Line {
         self.notice_strays(&mut budget);
         if turned {
             self.sweep();
+            budget.sweep();
             self.swept = Swept { by: batch.node, at_ms: self.clock_ms };
             self.nodes.retain(|_, node| node.heard_ms + NODE_MEMORY_MS > self.clock_ms);
             self.forget_names();
@@ -302,7 +303,7 @@ impl Line {
             std::cmp::Ordering::Less => Taken::Superseded,
         };
         let letters = self.hand_out_letters(batch.wants);
-        let reply = self.reply(batch, taken, answers, budget.backlog);
+        let reply = self.reply(batch, taken, answers, &budget);
         Ok(Reply { letters, ..reply })
     }
 
@@ -568,12 +569,12 @@ impl Line {
         self.live.bytes() + self.used.bytes() + seen
     }
 
-    fn reply(&mut self, batch: &Batch, taken: Taken, answers: Answers, backlog: bool) -> Reply {
+    fn reply(&mut self, batch: &Batch, taken: Taken, answers: Answers, budget: &Budget) -> Reply {
         debug_assert_eq!(self.check_invariants().map_err(|broken| broken.to_string()), Ok(()));
         // A line that settles knows less than the node.
         let update = match taken {
             Taken::Settling { .. } => Update::default(),
-            _ => self.update(&batch.have),
+            _ => self.update(&batch.have, budget.swept),
         };
         Reply {
             wall_ms: self.wall_ms,
@@ -590,7 +591,7 @@ impl Line {
             commands: answers.commands,
             joins: answers.joins,
             letters: Vec::new(),
-            counts: Counts { backlog, ..self.counts() },
+            counts: Counts { backlog: budget.backlog, ..self.counts() },
             update,
         }
     }

@@ -692,11 +692,11 @@ fn runs(words: &[u64], from: Number) -> Vec<(Number, Number)> {
 }
 
 impl Line {
-    /// What is newer than a node has.
-    pub(super) fn update(&self, have: &Have) -> Update {
+    /// What is newer than a node has; but for the bits in an exchange that has swept.
+    pub(super) fn update(&self, have: &Have, swept: bool) -> Update {
         let have = if have.run == self.run { *have } else { Have::default() };
         let from = self.lapsed / 64 * 64;
-        let bits = (have.bits != self.bits_version).then(|| BitsUpdate {
+        let bits = (!swept && have.bits != self.bits_version).then(|| BitsUpdate {
             version: self.bits_version,
             from,
             upto: self.issued,

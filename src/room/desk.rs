@@ -12,6 +12,7 @@ use tokio::time::Instant;
 
 use super::Proof;
 use super::drive::BEAT;
+use super::marks::Marks;
 use super::memo::Memo;
 use super::said::Said;
 use crate::line::bits::Bitmap;
@@ -78,7 +79,7 @@ pub(super) struct Desk {
     figures_told: Instant,
     figures_soon: bool,
     about: Option<String>,
-    marks: Vec<Number>,
+    marks: Marks,
     /// When marks were last said.
     marks_said: Option<Instant>,
     present: Vec<Number>,
@@ -119,7 +120,7 @@ impl Desk {
             figures_told: Instant::now(),
             figures_soon: false,
             about: None,
-            marks: Vec::new(),
+            marks: Marks::default(),
             marks_said: None,
             present: Vec::new(),
             returns: BTreeSet::new(),
@@ -138,9 +139,9 @@ impl Desk {
     pub(super) fn enter_epoch(&mut self, epoch: u64) -> bool {
         if epoch > self.epoch {
             self.epoch = epoch;
-            for list in [&mut self.marks, &mut self.present, &mut self.unwanted] {
-                list.clear();
-            }
+            self.marks.clear();
+            self.present.clear();
+            self.unwanted.clear();
             self.returns.clear();
             self.hangups.clear();
             self.touches.clear();
@@ -163,9 +164,8 @@ impl Desk {
         }
         self.drawn = drawn.clone();
         let number = |number: &mut Number| *number = drawn.number(*number);
-        for list in [&mut self.marks, &mut self.present, &mut self.unwanted] {
-            list.iter_mut().for_each(number);
-        }
+        let others = self.present.iter_mut().chain(&mut self.unwanted);
+        self.marks.iter_mut().chain(others).for_each(number);
         self.claims.iter_mut().for_each(|((claim, _), _)| number(claim));
         self.renewals.iter_mut().for_each(|(renewal, _)| number(&mut renewal.number));
         self.leaves.iter_mut().for_each(|(leave, _)| number(leave));
@@ -391,9 +391,12 @@ impl Desk {
             // Worth saying with every poll: the first answer may have been "not yet".
             return self.returns.len() < MAX_RETURNS && self.returns.insert(number);
         }
-        let list = if express { &mut self.present } else { &mut self.marks };
-        if (list.len() as u64) < MAX_BULK && self.marked.set(number) {
-            list.push(number);
+        let waiting = if express { self.present.len() } else { self.marks.len() };
+        if (waiting as u64) < MAX_BULK && self.marked.set(number) {
+            match express {
+                true => self.present.push(number),
+                false => self.marks.push(number),
+            }
         }
         false
     }
@@ -414,6 +417,7 @@ impl Desk {
 
     /// Starts a new period if the last one is over.
     pub(super) fn turn_period(&mut self, period: Duration) {
+        self.marks.keep_within(period);
         if self.period_began.elapsed() >= period {
             self.marked.wipe();
             self.period_began = Instant::now();
@@ -488,11 +492,12 @@ impl Desk {
     /// Marks wait for company, a beat at most: while newcomers make for two hundred exchanges a second, a few marks in each, all over a
     /// long line, would cost more than all the rest. Nobody waits for what comes of them, and on a quiet node they are no sooner.
     fn take_marks(&mut self) -> Vec<Number> {
-        if self.marks.is_empty() || self.marks_said.is_some_and(|said| said.elapsed() < BEAT) {
+        let too_soon = self.marks_said.is_some_and(|said| said.elapsed() < BEAT);
+        if self.marks.len() == 0 || too_soon {
             return Vec::new();
         }
         self.marks_said = Some(Instant::now());
-        std::mem::take(&mut self.marks)
+        self.marks.take()
     }
 
     /// Newcomers in the order of their arrival. A run of those about whom nothing is remembered costs one

@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 
 use crate::line::{Batch, End, Ending, Join, MAX_BULK, MAX_ITEMS, Number, Renewal, Report, View};
+use crate::room::Marks;
 
 /// One that runs, or will again.
 #[derive(Debug)]
@@ -37,8 +38,9 @@ pub(super) struct Desk {
     pub(super) renewals: VecDeque<u32>,
     pub(super) ends: VecDeque<u32>,
     pub(super) leaves: VecDeque<u32>,
-    /// Numbers.
-    pub(super) marks: Vec<Number>,
+    pub(super) marks: Marks,
+    /// A beat has come: some of them are said.
+    pub(super) beat: bool,
 }
 
 /// A batch, and who is meant.
@@ -93,9 +95,8 @@ impl Desk {
         let leaves = some(&mut self.leaves);
         let count = self.joins.len().min(MAX_BULK as usize);
         let joins: Vec<u32> = self.joins.drain(..count).collect();
-        let rest = self.marks.split_off(self.marks.len().min(MAX_BULK as usize));
         let batch = Batch {
-            marks: std::mem::replace(&mut self.marks, rest),
+            marks: if std::mem::take(&mut self.beat) { self.marks.take() } else { Vec::new() },
             leaves: leaves.into_iter().map(&number).collect(),
             ends: ends
                 .into_iter()

@@ -8,6 +8,7 @@ mod ending;
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
+use std::time::Duration;
 
 use super::calendar::{Act, Calendar};
 use super::crowd::{NEVER, Traits};
@@ -338,7 +339,10 @@ impl<'a> World<'a> {
     /// Everybody who is here is heard of once a period: so many runs of numbers in every half second.
     fn collect_marks(&mut self, node: usize) {
         let beat = u64::from(self.now_ms) / BEAT_MS;
-        let before = std::mem::replace(&mut self.nodes[node].beat, beat);
+        let found = &mut self.nodes[node];
+        let before = std::mem::replace(&mut found.beat, beat);
+        found.desk.beat |= beat > before;
+        found.desk.marks.keep_within(Duration::from_millis(self.settings.period_ms()));
         let beats = (self.settings.period_ms() / BEAT_MS).max(1);
         let first = self.frontier + 1;
         let last = self.visitors.len() as u64;

@@ -103,6 +103,8 @@ fn leaving_frees_the_place_and_is_done_once() {
     assert_eq!(room.idle().waiting, 2);
     assert_eq!(room.view.position(3), Some(3), "as of the last sweep");
     assert_eq!(room.pass(75_000, &[1, 3]).waiting, 2);
+    assert_eq!(room.view.position(3), Some(3), "an exchange that sweeps tells of it in the next");
+    room.idle();
     assert_eq!(room.view.position(3), Some(2));
 }
 

@@ -23,6 +23,7 @@ impl Model {
         self.miss_the_silent();
         if turned {
             self.sweep();
+            self.backlog = true; // Bits and head are told in the next exchange.
             self.swept = (node, self.counts.clock_ms);
         } else {
             self.move_base();

@@ -44,6 +44,7 @@ pub(super) fn longest(places: u64, rounds: u64) -> Vec<Kind> {
         let sweep = |_| {
             node.send(marked());
             let taken = node.idle(&clock, 2, HEARTBEAT_MS / 4)[1];
+            node.idle(&clock, 1, 0);
             assert!(node.last.update.bits.is_some(), "a sweep brings new bits");
             taken
         };

@@ -30,6 +30,7 @@ pub(super) fn sweeps(waiting: u64, rounds: u64) -> Vec<Kind> {
         let mut period = || {
             heard(node);
             let taken = node.idle(&clock, 2, PERIOD_MS / 2);
+            node.idle(&clock, 1, 0);
             assert!(node.last.update.bits.is_some(), "a sweep brings new bits");
             taken[1]
         };
