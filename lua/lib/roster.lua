@@ -70,10 +70,11 @@ function roster.moved(n)
   end
 end
 
--- If so many more names may be too many, those that nobody has any more are forgotten: once for all newcomers of a batch.
+-- If so many more names may be too many, those of everybody who neither waits nor is inside are forgotten: once for all newcomers of a
+-- batch.
 function roster.make_room(more)
   if config.roster and line.names + more > NAMES_MAX then
-    roster.forget()
+    roster.forget(true)
   end
 end
 
@@ -121,8 +122,8 @@ function roster.merge(names)
   end
 end
 
--- Names of those who neither wait nor are inside, nor may come back to their seat, are gone.
-function roster.forget()
+-- Names of those who neither wait nor are inside are gone; of those who may come back to their seat only if there are too many.
+function roster.forget(too_many)
   if line.names == 0 then
     return
   end
@@ -131,7 +132,7 @@ function roster.forget()
   for _, n in ipairs(numbers) do
     local standing = state.standing(n)
     local here = standing >= state.WAITING and standing <= state.ACTIVE
-      or standing == state.EXPIRED_ENDED + session.IDLE
+      or standing == state.EXPIRED_ENDED + session.IDLE and not too_many
     if not config.roster or not here then
       gone[#gone + 1] = n
     end

@@ -181,7 +181,7 @@
 //! enters at once, because all have one answer; the others claim.
 //!
 //! In a room with `roster` a join may bring a name, which is refused if somebody who is Waiting, Away, Admitted or Active has it, however
-//! written. Names of all others but of those who are Idle go at a sweep, or before newcomers with whose names there might be more than 2,500. Nodes are told of all of them, who of them is inside and in
+//! written. Names of all others but of those who are Idle go at a sweep; theirs, too, before newcomers with whose names there might be more than 2,500. Nodes are told of all of them, who of them is inside and in
 //! which slot, at most twice a second, and bring names back to a line that settles: first come, first named.
 //!
 //! # Schedules and the draw

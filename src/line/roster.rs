@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use icu_normalizer::ComposingNormalizerBorrowed;
 use serde::{Deserialize, Serialize};
 
 use super::batch::{Ending, Number, Reason, Standing};
@@ -14,7 +15,7 @@ use super::view::{Named, RosterUpdate};
 
 /// Characters of a name.
 pub const NAME_MAX: usize = 40;
-/// Names that are kept: those of everybody a room with a roster may hold, and 500 that nobody has any more.
+/// Names that are kept: those of everybody a room with a roster may hold, the newcomers of a batch, and some who may come back.
 pub(super) const NAMES_MAX: usize = 2_500;
 /// Rosters go to the nodes no more often than this: a promotion is to be seen while it is one.
 const PUBLISH_MS: u64 = 500;
@@ -25,17 +26,20 @@ pub fn is_name(name: &str) -> bool {
     (1..=NAME_MAX).contains(&length) && name.trim() == name && !name.chars().any(is_unseen)
 }
 
-/// Controls, and what changes how others are read: marks of direction, joiners, spaces without width.
+/// Controls, what changes how others are read (marks of direction, joiners, spaces without width), and letters without a form.
 fn is_unseen(character: char) -> bool {
-    let odd = matches!(character, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}'
-        | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}');
+    let odd = matches!(character, '\u{ad}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{200b}'..='\u{200f}'
+        | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}'
+        | '\u{fff9}'..='\u{fffb}');
     character.is_control() || odd
 }
 
-/// What two ways to write the same name have in common.
+/// What the ways to write the same name have in common: in any case, with accents that are part of a letter or come behind it, in letters of any
+/// width.
 pub(crate) fn folded(name: &str) -> String {
     let words: Vec<&str> = name.split_whitespace().collect();
-    words.join(" ").to_lowercase()
+    let plain = ComposingNormalizerBorrowed::new_nfkc().normalize(&words.join(" ")).into_owned();
+    plain.to_lowercase()
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -92,11 +96,11 @@ impl Roster {
 }
 
 impl Line {
-    /// If so many more names may be too many, those that nobody has any more are forgotten: once for all newcomers of a batch, not
-    /// for each.
+    /// If so many more names may be too many, those of everybody who neither waits nor is inside are forgotten: once for all newcomers of a
+    /// batch, not for each.
     pub(super) fn make_room_for_names(&mut self, more: usize) {
         if self.settings().roster && self.roster.names.len() + more > NAMES_MAX {
-            self.forget_names();
+            self.forget_names(true);
         }
     }
 
@@ -135,10 +139,10 @@ impl Line {
         }
     }
 
-    /// Names of those who neither wait nor are inside, nor may come back to their seat, are gone.
-    pub(super) fn forget_names(&mut self) {
+    /// Names of those who neither wait nor are inside are gone; of those who may come back to their seat only if there are `too_many`.
+    pub(super) fn forget_names(&mut self, too_many: bool) {
         let over = |number: &Number| match self.standing(*number) {
-            Standing::Expired(Reason::Ended(Ending::Idle)) => false,
+            Standing::Expired(Reason::Ended(Ending::Idle)) => too_many,
             Standing::Expired(_) | Standing::Completed | Standing::Unknown => true,
             _ => false,
         };
@@ -173,10 +177,14 @@ mod tests {
             assert!(is_name(good), "{good:?}");
         }
         let long = "x".repeat(41);
-        for bad in ["", " ", " Ada", "Ada ", "A\nB", "a\u{202e}b", "\u{200b}", long.as_str()] {
+        for bad in
+            ["", " ", " Ada", "Ada ", "A\nB", "a\u{202e}b", "\u{200b}", "\u{3164}", long.as_str()]
+        {
             assert!(!is_name(bad), "{bad:?}");
         }
         assert_eq!(folded("ADA  Lovelace"), folded("ada lovelace"));
         assert_eq!(folded("ÉMILE"), "émile");
+        assert_eq!(folded("Jose\u{301}"), folded("JOSÉ"));
+        assert_eq!(folded("Ａｄａ"), "ada");
     }
 }

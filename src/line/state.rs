@@ -248,7 +248,7 @@ impl Line {
             budget.sweep();
             self.swept = Swept { by: batch.node, at_ms: self.clock_ms };
             self.nodes.retain(|_, node| node.heard_ms + NODE_MEMORY_MS > self.clock_ms);
-            self.forget_names();
+            self.forget_names(false);
         } else {
             self.move_base();
         }

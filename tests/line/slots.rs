@@ -67,6 +67,33 @@ fn whoever_is_sent_back_waits_behind_those_who_waited() {
     }
 }
 
+/// Names of those who may come back are kept as far as there is room: three thousand come in three minutes, a thousand at a time, to seats that they
+/// leave by being silent.
+#[test]
+fn newcomers_have_names_however_many_have_just_gone() {
+    let settings = Settings {
+        roster: true,
+        max_active: Some(1_000),
+        max_waiting: Some(1_000),
+        session_idle_ms: Some(60_000),
+        session_first_ms: 60_000,
+        ..Settings::default()
+    };
+    let mut room = Room::new(settings);
+    let named = |name: String| Join::Keyed(Keyed { name: Some(name), ..Keyed::default() });
+    for group in 1..=3 {
+        for first in (0..1_000).step_by(100) {
+            let names = (first..first + 100).map(|nth| named(format!("{nth} of {group}")));
+            let reply = room.with(|batch| batch.joins = names.collect());
+            let given = |joined: &Joined| matches!(joined, Joined::Given { entered: 1, .. });
+            assert!(reply.joins.iter().all(given), "{group}, {first}: {:?}", reply.joins[99]);
+        }
+        let again = Keyed { name: Some(format!("7 of {group}")), ..Keyed::default() };
+        assert_eq!(room.join_keyed(again), Joined::Refused(Refusal::NameTaken), "who is inside");
+        room.pass(61_000, &[]);
+    }
+}
+
 #[test]
 fn whoever_hangs_up_is_missed_after_a_while_unless_they_are_heard_of() {
     let mut room = Room::new(Settings { slot_grace_ms: 10_000, ..game() });

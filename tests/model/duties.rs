@@ -194,7 +194,7 @@ impl Model {
         let (clock, nodes) = (self.counts.clock_ms, self.nodes.len());
         self.nodes.retain(|_, node| node.heard + NODE_MS > clock);
         self.note("a node was forgotten", (nodes - self.nodes.len()) as u64);
-        self.forget_names();
+        self.forget_names(false);
         let said = |visitor: &Visitor| visitor.live || visitor.used || visitor.name.is_some();
         self.visitors.retain(|visitor| said(visitor) || !visitor.ordinary());
     }

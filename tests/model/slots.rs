@@ -87,7 +87,11 @@ impl Model {
     /// So many newcomers have a name.
     pub(super) fn expect_names(&mut self, count: usize) {
         if count > 0 && self.settings().roster && self.names() + count > MAX_NAMES {
-            self.forget_names();
+            let idle = Standing::Expired(Reason::Ended(Ending::Idle));
+            let named = self.visitors.iter().filter(|visitor| visitor.name.is_some());
+            let back = named.filter(|visitor| self.standing_of(visitor) == idle).count();
+            self.note("names of the idle were too many", u64::from(back > 0));
+            self.forget_names(true);
         }
     }
 
@@ -147,14 +151,14 @@ impl Model {
     }
 
     /// Whoever is gone needs no name.
-    pub(super) fn forget_names(&mut self) {
+    pub(super) fn forget_names(&mut self, too_many: bool) {
         let none = !self.settings().roster;
         let gone: Vec<Number> = self
             .visitors
             .iter()
             .filter(|visitor| {
                 let over = match self.standing_of(visitor) {
-                    Standing::Expired(Reason::Ended(Ending::Idle)) => false,
+                    Standing::Expired(Reason::Ended(Ending::Idle)) => too_many,
                     Standing::Completed | Standing::Expired(_) => true,
                     _ => false,
                 };
