@@ -22,7 +22,7 @@ function shadow.reckon(arrived, elapsed_ms)
   line.shadow_seats, line.shadow_entered = inside, entered
 
   local by_pace = line.paused == 1 and 0 or release.affordable()
-  local allowed = min(by_pace, max((config.max_active or math.huge) - line.shadow_inside, 0))
+  local allowed = min(by_pace, max((config.seats or math.huge) - line.shadow_inside, 0))
   local space = max((config.max_waiting or math.huge) + allowed - line.shadow_waiting, 0)
   local joined = min(arrived, space)
   local turns = min(allowed, line.shadow_waiting + joined)
@@ -40,7 +40,7 @@ end
 
 -- Whether the pace is what would hold somebody up.
 function shadow.would_hold_up()
-  return line.shadow_waiting > 0 and line.shadow_inside < (config.max_active or math.huge)
+  return line.shadow_waiting > 0 and line.shadow_inside < (config.seats or math.huge)
 end
 
 -- What the minute has come to so far; nil if nothing is reckoned.

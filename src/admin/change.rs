@@ -232,7 +232,7 @@ pub(super) fn check_message(text: &str) -> Result<String, Refusal> {
     Ok(text.to_owned())
 }
 
-/// Orders changes of a room.
+/// Orders changes of a room, if they go with what else is set.
 pub(super) async fn set(
     caller: &Caller,
     entrance: &Entrance,
@@ -240,6 +240,9 @@ pub(super) async fn set(
     action: &str,
     words: Value,
 ) -> Result<(), Refusal> {
+    if let Some(problem) = entrance.room.view().problems_with(&changes).first() {
+        return Err(Refusal::bad(problem.to_string()));
+    }
     order(caller, &entrance.room, Command::Set(changes), action, words).await.map(|_| ())
 }
 

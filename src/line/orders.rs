@@ -10,8 +10,9 @@ use serde::{Deserialize, Serialize};
 use super::aging::Aging;
 use super::batch::*;
 use super::packed::Packed;
-use super::settings::Settings;
+use super::settings::{OutOfRange, Settings};
 use super::state::Line;
+use super::view::InForce;
 
 /// Entries of a book: the last sale's, at least.
 pub(super) const BOOK_MAX: usize = 1_000;
@@ -115,6 +116,32 @@ fn check_changes(changes: &[Change]) -> Result<(), BadBatch> {
         }
     }
     Ok(())
+}
+
+impl InForce {
+    /// What would be out of range with these changes, and is not now: each alone may be well, and not beside the others.
+    pub(super) fn problems_with(&self, changes: &[Change]) -> Vec<OutOfRange> {
+        let mut overrides = self.overrides.clone();
+        for Change { name, value, .. } in changes {
+            match value.clone() {
+                Some(value) => {
+                    overrides.set.insert(name.clone(), Override { value, until_ms: 0 });
+                }
+                None => _ = overrides.set.remove(name),
+            }
+        }
+        let settings = self.file.with(&overrides);
+        let mut found = settings.problems();
+        let (slots, seats) = (settings.slots.len() as u64, settings.max_active.unwrap_or(0));
+        if slots > 0 && seats > slots {
+            let (name, why) =
+                ("max_active".to_owned(), "there are no more seats than slots".to_owned());
+            found.push(OutOfRange { name, value: seats, low: 1, high: slots, why });
+        }
+        let now = self.file.with(&self.overrides).problems();
+        found.retain(|problem| !now.contains(problem));
+        found
+    }
 }
 
 impl Line {

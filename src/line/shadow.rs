@@ -59,7 +59,7 @@ impl Line {
         (shadow.seats, shadow.entered) = (inside, entered);
 
         let by_pace = if self.paused { 0 } else { self.affordable() };
-        let seats = self.settings().max_active.unwrap_or(u64::MAX);
+        let seats = self.settings().seats().unwrap_or(u64::MAX);
         let allowed = by_pace.min(seats.saturating_sub(shadow.inside));
         let full = self.settings().max_waiting.unwrap_or(u64::MAX).saturating_add(allowed);
         let joined = arrived.min(full.saturating_sub(shadow.waiting));
@@ -81,7 +81,7 @@ impl Line {
 
     /// Whether the pace is what would hold somebody up.
     pub(super) fn would_hold_up(&self) -> bool {
-        let seats = self.settings().max_active.unwrap_or(u64::MAX);
+        let seats = self.settings().seats().unwrap_or(u64::MAX);
         self.shadow.is_some_and(|shadow| shadow.waiting > 0 && shadow.inside < seats)
     }
 

@@ -14,8 +14,8 @@ use std::sync::{Arc, OnceLock};
 use serde::{Deserialize, Serialize};
 
 use super::batch::{
-    Batch, Classed, Counts, Ending, Have, Joined, Known, Number, Reason, Reply, Report, Standing,
-    Taken,
+    Batch, Change, Classed, Counts, Ending, Have, Joined, Known, Number, Reason, Reply, Report,
+    Standing, Taken,
 };
 use super::class;
 use super::draw::Draws;
@@ -23,7 +23,7 @@ use super::endings::Endings;
 use super::estimate::{self, Eta, Outlook};
 use super::orders::Overrides;
 use super::schedule::Phase;
-use super::settings::{ClassOrder, Mode, Settings};
+use super::settings::{ClassOrder, Mode, OutOfRange, Settings};
 use super::state::Line;
 use course::Course;
 pub use drawn::Drawn;
@@ -468,6 +468,11 @@ impl View {
     /// The settings in force, once an exchange has brought them; before that, those this node offers.
     pub fn settings(&self) -> Option<&Settings> {
         self.settings.as_deref().map(|rules| &rules.settings)
+    }
+
+    /// What would be out of range with these changes, that is not so now.
+    pub fn problems_with(&self, changes: &[Change]) -> Vec<OutOfRange> {
+        self.settings.as_deref().map_or_else(Vec::new, |rules| rules.told.problems_with(changes))
     }
 
     /// What operators have set instead of the file's.

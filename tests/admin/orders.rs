@@ -98,6 +98,25 @@ fn what_can_not_be_set_is_refused_and_nothing_changes() {
     assert_eq!(viewer.send(patching(&json!({ "max_active": 3 }))).status, 403);
 }
 
+/// Alone each of them could be set in some room.
+#[test]
+fn what_does_not_go_with_the_rest_is_refused() {
+    let origin = Origin::start();
+    let game = "slots = [\"X\", \"O\"]\nmax_waiting = 100\nroster = true";
+    let gateway = Gateway::before(&origin).room("sale", game).start();
+    let operator = Operator::with_key(&gateway, OPERATOR);
+    for (body, word) in [
+        (json!({ "max_active": 50 }), "no more seats than slots"),
+        (json!({ "max_waiting": 100_000 }), "everybody is shown everybody's name"),
+    ] {
+        let refused = operator.send(patching(&body));
+        assert_eq!(refused.status, 400, "{body}: {refused:?}");
+        assert!(refused.text().contains(word), "{body}: {}", refused.text());
+    }
+    assert_eq!(operator.see("/v1/rooms/sale")["overrides"], json!({}));
+    assert_eq!(patch(&operator, &json!({ "max_active": 1 }))["max_active"], 1);
+}
+
 #[test]
 fn a_boost_ends_by_itself() {
     let origin = Origin::start();

@@ -43,7 +43,7 @@ impl Model {
         (shadow.seats, shadow.entered) = (inside, entered);
 
         let mut turns = if self.counts.paused { 0 } else { self.bucket_allows() };
-        if let Some(seats) = self.settings().max_active {
+        if let Some(seats) = self.settings().seats() {
             turns = turns.min(seats.saturating_sub(shadow.inside));
         }
         let most = self.settings().max_waiting.map_or(u64::MAX, |most| most.saturating_add(turns));
