@@ -14,8 +14,10 @@ use super::usual::Usual;
 const THOUSAND: u64 = 1_000;
 /// Newcomers in an exchange: what comes to a node in 5 ms at 20,000 a second.
 const TOGETHER: u64 = 100;
-/// In how many parts a node says the marks of the longest lines where a heartbeat period is that of a usual room: see `room::marks`.
+/// In how many parts a node says the marks of the longest lines with a heartbeat timeout of 150 s, the usual one, and of a minute: see
+/// `room::marks`.
 const PARTS: u64 = 18;
+const PARTS_OF_A_MINUTE: u64 = 7;
 /// No figure: so many are not there, or there is nothing of the kind.
 const NONE: &str = "—";
 
@@ -26,6 +28,7 @@ struct Taken {
     marks: f64,
     /// Ten thousand, which travel as bits.
     many_marks: f64,
+    many_marks_of_a_minute: f64,
     claims: f64,
     leaves: f64,
     joins: f64,
@@ -80,6 +83,9 @@ pub fn table(extent: &Extent, figures: &mut Figures) -> Table {
         ] {
             figures.at_most(name(what), times(few, most), 2.0);
         }
+        // The shorter the timeout, the larger a part: below 32 s it is all of the line.
+        let what = name("10,000 marks, likewise, with a heartbeat timeout of a minute");
+        figures.told(what, times(few.many_marks_of_a_minute, most.many_marks_of_a_minute));
     }
     table
 }
@@ -145,7 +151,8 @@ fn line(extent: &Extent, waiting: u64) -> Taken {
     };
     let marks = marked(THOUSAND, waiting);
     // As a node says them: of a part of a long line.
-    let many_marks = marked(10 * THOUSAND, waiting.min((waiting / PARTS).max(PART)));
+    let mut many_marks = |parts| marked(10 * THOUSAND, waiting.min((waiting / parts).max(PART)));
+    let [many_marks, many_marks_of_a_minute] = [PARTS, PARTS_OF_A_MINUTE].map(&mut many_marks);
     let nothing = taken(&mut node, (0..rounds).map(|_| Batch::default()));
     // Half has had its turn: they come in, and of the others some leave.
     let half = waiting / 2;
@@ -160,6 +167,7 @@ fn line(extent: &Extent, waiting: u64) -> Taken {
         nothing,
         marks,
         many_marks,
+        many_marks_of_a_minute,
         claims,
         leaves,
         joins: taken(&mut node, (0..rounds).map(|_| joins(THOUSAND))),

@@ -1,19 +1,30 @@
 //! `anteroom simulate` as people and scripts meet it.
 
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::Read as _;
+use std::os::unix::ffi::OsStrExt as _;
 use std::process::{Command, Stdio};
 
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use serde_json::Value;
 
-/// The program, with nothing of ours in its environment: how it ended, what it printed, what it complained of.
-fn simulate(arguments: &[&str], environment: &[(&str, &str)]) -> (i32, String, String) {
+/// The program, with nothing of ours in its environment.
+fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_anteroom"));
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("ANTEROOM_") {
             command.env_remove(name);
         }
     }
-    command.arg("simulate").args(arguments).envs(environment.iter().copied());
-    let output = command.stdin(Stdio::null()).output().expect("the program starts");
+    command.arg("simulate").args(arguments).stdin(Stdio::null());
+    command
+}
+
+/// How it ended, what it printed, what it complained of.
+fn simulate(arguments: &[&str], environment: &[(&str, &str)]) -> (i32, String, String) {
+    let output = command(arguments).envs(environment.iter().copied()).output();
+    let output = output.expect("the program starts");
     let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
     (output.status.code().expect("an exit code"), text(output.stdout), text(output.stderr))
 }
@@ -30,6 +41,34 @@ fn a_table_for_people_and_no_bar_for_a_pipe() {
     {
         assert!(out.lines().any(|line| line.trim_start().starts_with(name)), "{name}: {out}");
     }
+}
+
+/// Whoever waits for it sees how far it is, and nothing of that stays behind.
+#[test]
+fn a_bar_for_a_terminal() {
+    let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
+    grantpt(&terminal).and_then(|()| unlockpt(&terminal)).expect("ours");
+    let name = ptsname(&terminal, Vec::new()).expect("it has a name");
+    let end = File::options().read(true).write(true).open(OsStr::from_bytes(name.to_bytes()));
+    let arguments = ["--visitors", "20000", "--rate", "10/s"];
+    let mut command = command(&arguments);
+    let mut child =
+        command.stdout(Stdio::null()).stderr(end.expect("opened")).spawn().expect("it starts");
+    drop(command);
+    let (mut shown, mut terminal) = (Vec::new(), File::from(terminal));
+    // A terminal that nobody writes to any more ends with an error.
+    let _ = terminal.read_to_end(&mut shown);
+    assert!(child.wait().expect("a child of ours").success());
+    let shown = String::from_utf8(shown).expect("UTF-8");
+    let (bars, rest) = shown.rsplit_once('\r').expect("a bar");
+    assert_eq!(rest, "\u{1b}[K", "it is gone");
+    let percent = |bar: &str| bar.split_once(" %")?.0.rsplit(' ').next()?.parse::<u32>().ok();
+    let shares: Vec<u32> = bars.split('\r').filter_map(percent).collect();
+    assert!(
+        !shares.is_empty() && shares.is_sorted() && shares.iter().all(|share| *share <= 100),
+        "{shown:?}"
+    );
+    assert!(bars.contains('░') && bars.contains(" h "), "{shown:?}");
 }
 
 /// Scripts read these; what is here may only be added to, or the schema is another one.
