@@ -151,7 +151,8 @@ fn line(extent: &Extent, waiting: u64) -> Taken {
     };
     let marks = marked(THOUSAND, waiting);
     // As a node says them: of a part of a long line.
-    let mut many_marks = |parts| marked(10 * THOUSAND, waiting.min((waiting / parts).max(PART)));
+    let mut many_marks =
+        |parts: u64| marked(10 * THOUSAND, waiting.min((waiting / parts).max(PART)));
     let [many_marks, many_marks_of_a_minute] = [PARTS, PARTS_OF_A_MINUTE].map(&mut many_marks);
     let nothing = taken(&mut node, (0..rounds).map(|_| Batch::default()));
     // Half has had its turn: they come in, and of the others some leave.
