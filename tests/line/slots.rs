@@ -90,7 +90,7 @@ fn newcomers_have_names_however_many_have_just_gone() {
         }
         let again = Keyed { name: Some(format!("7 of {group}")), ..Keyed::default() };
         assert_eq!(room.join_keyed(again), Joined::Refused(Refusal::NameTaken), "who is inside");
-        room.pass(61_000, &[]);
+        room.pass(70_000, &[]);
     }
 }
 

@@ -173,7 +173,7 @@ fn held_up_in_shadow() -> Plan {
 /// exchange.
 fn grown_too_far() -> Plan {
     let mut plan = steered(Mode::Auto, 5_000, Adaptive { max_errors: 850, ..STEERED });
-    plan.steps.extend((2..80).map(|sequence| match sequence / 3 % 8 {
+    plan.steps.extend((3..80).map(|sequence| match sequence / 3 % 8 {
         0..=3 if sequence < 24 => second(),
         7 => second(),
         _ => exchange(Vec::new()),
