@@ -7,14 +7,14 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::oneshot::{self, Sender};
+use tokio::sync::oneshot::Sender;
 use tokio::time::Instant;
 
 use super::Proof;
 use super::drive::BEAT;
 use super::marks::Marks;
 use super::memo::Memo;
-use super::said::Said;
+use super::said::{self, Said};
 use crate::line::bits::Bitmap;
 use crate::line::{
     Batch, Claimed, Command, Commanded, Done, Drawn, End, FIGURES, Join, Joined, Keyed,
@@ -264,9 +264,7 @@ impl Desk {
     pub(super) fn lose(&mut self) {
         self.silent = self.silent.or(Some(Busy::Away));
         self.dismiss();
-        for (_, answer) in &mut self.ends {
-            *answer = oneshot::channel().0;
-        }
+        self.ends.iter_mut().for_each(|(_, answer)| said::dismiss(answer));
         self.memo.open();
     }
 

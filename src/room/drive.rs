@@ -107,7 +107,12 @@ impl Room {
                 }
                 // Never, while a room has one driver; asked again it would be as before.
                 Taken::Superseded => return false,
-                Taken::Unconfigured => said.batch.offer = Some(self.desk().standing_offer()),
+                Taken::Unconfigured => {
+                    if said.batch.offer.is_some() {
+                        sleep(BEAT).await; // It was refused, and would be again.
+                    }
+                    said.batch.offer = Some(self.desk().standing_offer());
+                }
                 Taken::Settling { left_ms } => {
                     said.batch.offer = Some(self.desk().standing_offer());
                     let (_, parts) = match &mut reports {

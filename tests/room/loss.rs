@@ -213,6 +213,74 @@ fn an_end_is_said_afterwards() {
     });
 }
 
+/// Of a batch that was on its way when the store was lost, and that the line does not take: numbers are others since.
+#[test]
+fn an_end_that_was_on_its_way_into_a_draw_is_said_afterwards() {
+    let opens_ms = START_MS + 60_000;
+    let event =
+        Event { opens_ms, prequeue_ms: 60_000, draw: true, closes_ms: None, every_ms: None };
+    let pace = Some(Pace::Rate { rate: Rate { count: 0, per_ms: 1_000 }, burst: 1 });
+    let settings = Settings { schedule: vec![event], pace, ..Settings::default() };
+    let store = shaky();
+    with(store.clone(), offer(settings), async |room| {
+        for _ in 0..5 {
+            room.join(None).await.expect("an answer");
+        }
+        store.is(Manner::Refusing);
+        let revoked = proof(&room, 3);
+        assert_eq!(room.end(revoked, Ending::Revoked).await, Err(Busy::Away), "while it is lost");
+        let lot = Lot { opens_ms, kid: "k".to_owned(), hash: [1; 32], seed: Some([7; 32]) };
+        store.inner().wall_ms.store(opens_ms, Ordering::SeqCst);
+        let mut line = store.inner().line.lock().expect("not poisoned").clone();
+        let epoch = line.counts().epoch;
+        let batch = Batch { node: 99, sequence: 1, epoch, lot: Some(lot), ..Batch::default() };
+        let moment = Moment { wall_ms: opens_ms, run: 1 };
+        assert_eq!(line.apply(&batch, moment).expect("a good batch").counts.draw, 1);
+        *store.inner().line.lock().expect("not poisoned") = line;
+        found(&store, &room).await;
+        until(|| counts(&store).waiting == 4).await;
+        let number = room.view().number(3);
+        let revoked = Standing::Expired(Reason::Ended(Ending::Revoked));
+        assert_eq!(standing(&store, number), revoked);
+    });
+}
+
+/// A line that has no settings, and to which none are good enough.
+struct Unset {
+    asked: AtomicU64,
+}
+
+impl Store for Unset {
+    fn exchange<'a>(
+        &'a self,
+        _: &'a str,
+        batch: Batch,
+    ) -> BoxFuture<'a, Result<Reply, StoreError>> {
+        self.asked.fetch_add(1, Ordering::SeqCst);
+        let offered = batch.offer.map(|_| Offered::Older(9));
+        let taken = Taken::Unconfigured;
+        Box::pin(async move { Ok(Reply { run: 1, taken, offered, ..Reply::default() }) })
+    }
+
+    fn find<'a>(
+        &'a self,
+        _: &'a str,
+        question: Question,
+    ) -> BoxFuture<'a, Result<Found, StoreError>> {
+        Box::pin(async move { Ok(question.nothing()) })
+    }
+}
+
+#[test]
+fn a_line_that_refuses_every_offer_is_asked_no_more_often_than_a_quiet_one() {
+    let store = Arc::new(Unset { asked: AtomicU64::new(0) });
+    with(store.clone(), hold(), async |_| {
+        tokio::time::sleep(Duration::from_secs(10)).await;
+        let asked = store.asked.load(Ordering::SeqCst);
+        assert!((10..=25).contains(&asked), "{asked} times in ten seconds");
+    });
+}
+
 /// The others go on while this node is cut off: they let in `count`, and time passes until it lapses.
 fn others_let_in(store: &Shaky<Noting>, count: u64, here: &[Number]) {
     let mut line = store.inner().line.lock().expect("not poisoned");
