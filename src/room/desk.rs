@@ -479,6 +479,7 @@ impl Desk {
             batch.hangups.push(number);
             room -= 1;
         }
+        self.memo.queue(&mut self.returns);
         self.memo.put(batch, &mut room);
         batch.present = some(&mut self.present, &mut room);
         while room > 0

@@ -196,9 +196,15 @@ impl Room {
         let mut desk = self.desk();
         desk.enter_epoch(view.counts().epoch);
         desk.enter_draw(view.drawn());
-        if self.is_away() && matches!(reply.taken, Taken::Applied | Taken::Repeated) {
-            desk.memo.vouch(&view);
+        if matches!(reply.taken, Taken::Applied | Taken::Repeated) {
+            if batch.epoch == reply.counts.epoch {
+                desk.memo.heard(batch, reply);
+            }
+            if self.is_away() {
+                desk.memo.vouch(&view);
+            }
         }
+        view.hold(desk.memo.held());
         if let Some(settings) = view.settings() {
             desk.turn_period(Duration::from_millis(settings.period_ms()));
         }

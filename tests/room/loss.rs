@@ -358,6 +358,103 @@ fn a_crowd_that_was_passed_over_is_vouched_for_batch_by_batch() {
     });
 }
 
+/// The first exchange after an outage sweeps. By bits of before it, those who were passed over would look as if their turn had come.
+#[test]
+fn whoever_is_vouched_for_is_so_by_what_the_line_says_now() {
+    let settings =
+        Settings { mode: Mode::Hold, heartbeat_timeout_ms: 60_000, ..Settings::default() };
+    let store = shaky();
+    with(store.clone(), offer(settings), async |room| {
+        for _ in 0..6 {
+            room.join(None).await.expect("an answer");
+        }
+        store.is(Manner::Refusing);
+        lost(&room).await;
+        [1, 2, 5].into_iter().for_each(|number| room.seen(proof(&room, number)));
+        let mut sequence = 0;
+        let mut others = |commands: Vec<Order>, until: &dyn Fn(&Counts) -> bool| {
+            let mut line = store.inner().line.lock().expect("not poisoned");
+            let mut commands = Some(commands);
+            while !until(&line.counts()) {
+                sequence += 1;
+                let (epoch, marks) = (line.counts().epoch, vec![6]);
+                let commands = commands.take().unwrap_or_default();
+                let batch =
+                    Batch { node: 99, sequence, epoch, marks, commands, ..Batch::default() };
+                let wall_ms = store.inner().wall_ms.fetch_add(500, Ordering::SeqCst);
+                line.apply(&batch, Moment { wall_ms, run: 1 }).expect("a good batch");
+            }
+        };
+        others(Vec::new(), &|counts| counts.waiting == 1);
+        let swept_ms = counts(&store).swept_ms;
+        others(vec![Command::Release(1).into()], &|counts| counts.swept_ms > swept_ms);
+        // A period lasts thirty seconds: the next exchange begins another.
+        others(Vec::new(), &|counts| counts.clock_ms == counts.swept_ms + 29_500);
+        assert_eq!((counts(&store).released, counts(&store).lapsed), (6, 0));
+        found(&store, &room).await;
+        for number in [1, 2, 5] {
+            assert_eq!(standing(&store, number), Standing::Waiting, "{number} kept polling");
+        }
+    });
+}
+
+/// The head of the line holds ten thousand. Whoever else was passed over is placed as soon as there is room, and is told meanwhile that they
+/// wait; nobody is asked about again and again for nothing.
+#[test]
+fn a_crowd_larger_than_the_head_is_vouched_for_until_there_is_room() {
+    const CROWD: u64 = 12_500;
+    const HEAD: u64 = 10_000;
+    let settings = Settings { mode: Mode::Hold, claim_window_ms: 10_000, ..Settings::default() };
+    let store = shaky();
+    with(store.clone(), offer(settings), async |room| {
+        let crowd: Vec<_> = (0..=CROWD)
+            .map(|_| {
+                let room = room.clone();
+                tokio::spawn(async move { room.join(None).await })
+            })
+            .collect();
+        for one in crowd {
+            number(one.await.expect("no panic"));
+        }
+        store.is(Manner::Refusing);
+        lost(&room).await;
+        (1..=CROWD).for_each(|number| room.seen(proof(&room, number)));
+        others_let_in(&store, 1, &[CROWD + 1]);
+        assert_eq!((counts(&store).waiting, counts(&store).lapsed), (0, CROWD + 1));
+        let all_wait = || {
+            let view = room.view();
+            (1..=CROWD).all(|number| view.standing(number) == Standing::Waiting)
+        };
+        found(&store, &room).await;
+        assert_eq!(counts(&store).waiting, HEAD);
+        assert!(all_wait(), "nobody is told that their turn is over");
+        assert!(room.view().position(CROWD) >= Some(HEAD), "{:?}", room.view().position(CROWD));
+        let asked = || store.inner().asked().iter().map(|batch| batch.vouched.len()).sum::<usize>();
+        let before = asked();
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        assert!(all_wait());
+        let again = asked() - before;
+        assert!((4..=7).contains(&(again / MAX_ITEMS)), "{again} in three seconds");
+        // Some of them go, by another node; the others come up.
+        let mut line = store.inner().line.lock().expect("not poisoned").clone();
+        let epoch = line.counts().epoch;
+        for (nth, some) in (1..=CROWD - HEAD).collect::<Vec<_>>().chunks(MAX_ITEMS).enumerate() {
+            let (sequence, leaves) = (1_000 + nth as u64, some.to_vec());
+            let batch = Batch { node: 99, sequence, epoch, leaves, ..Batch::default() };
+            let wall_ms = store.inner().wall_ms.load(Ordering::SeqCst);
+            line.apply(&batch, Moment { wall_ms, run: 1 }).expect("a good batch");
+        }
+        *store.inner().line.lock().expect("not poisoned") = line;
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        assert_eq!(counts(&store).waiting, HEAD, "everybody else");
+        assert_eq!(room.view().standing(CROWD), Standing::Waiting);
+        assert_eq!(standing(&store, CROWD), Standing::Waiting);
+        let before = asked();
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        assert_eq!(asked(), before, "and nobody is asked about any more");
+    });
+}
+
 #[test]
 fn a_store_that_lost_its_memory_is_back_once_it_has_settled() {
     let store = shaky();
