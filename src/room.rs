@@ -15,7 +15,7 @@
 //!
 //! A store that fails three times in a row is *away*. Questions are then answered at once ([`Busy::Away`]) and the node
 //! goes on by what it knows: passes in force are renewed here and the line is told afterwards, whoever polls is noted and
-//! vouched for if they were passed over meanwhile. The driver goes on trying, and the room is back by itself.
+//! vouched for if they were passed over meanwhile, until the line has placed them. The driver goes on trying, and the room is back by itself.
 
 mod alone;
 mod crowd;

@@ -13,7 +13,7 @@ budget.backlog = false
 -- A sweep was made.
 budget.swept = false
 
--- A sweep was made: the bits are told in the next exchange.
+-- A sweep was made: to a node that is up to date the bits are told in the next exchange.
 function budget.sweep()
   budget.swept, budget.backlog = true, true
 end

@@ -5,6 +5,7 @@
 
 claim.WAITING, claim.ADMITTED, claim.UNKNOWN, claim.STALE = 0, 1, 2, 3
 claim.OVER_PASSED, claim.OVER_USED, claim.OVER_ENDED = 4, 5, 5 -- + why: 6 to 11
+claim.AWAY = 12 -- passed over, and no room at the head yet
 claim.INSIDE = 20 -- and the terms
 
 -- An ordinary visitor is here, if the line did not know.
@@ -61,13 +62,14 @@ function claim.mark_all(bytes, from)
   line.waiting = line.waiting + bits.count(line.live, low, high) - before
 end
 
--- To the head, once: `used` says that it was.
+-- To the head, once: `used` says that it was. While there is no room they stay where they are, and are to ask again.
 local function late_return(n)
-  if express.len() < express.MAX then
-    bits.set(line.used, n)
-    express.wait(n, line.released)
-    line.waiting = line.waiting + 1
+  if express.len() >= express.MAX then
+    return claim.AWAY
   end
+  bits.set(line.used, n)
+  express.wait(n, line.released)
+  line.waiting = line.waiting + 1
   return claim.WAITING
 end
 
@@ -150,13 +152,13 @@ function claim.claim_and_tell(n, nth)
   return claimed
 end
 
--- Lets in those of the batch's claims whose turn came in this very exchange.
+-- Asks again for those of the batch's claims that had to wait: their turn came in this very exchange, or room at the head.
 function claim.enter_claims(epoch, drawn, claims)
   if line.epoch == epoch and line.draw_version == drawn + 1 then
     return -- They waited, and wait where the draw has put them: under another number.
   end
   for i, n in ipairs(batch.claims) do
-    if claims[i] == claim.WAITING then
+    if claims[i] == claim.WAITING or claims[i] == claim.AWAY then
       claims[i] = line.epoch == epoch and claim.claim_and_tell(n, i) or claim.STALE
     end
   end

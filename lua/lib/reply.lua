@@ -27,7 +27,7 @@
 --
 --   leave, end, spend          0 freed, 1 already, 2 unknown, 3 stale
 --   renewal, return, vouched,  0 waiting, 1 admitted, 2 unknown, 3 stale, 4 passed, 5 used, 5 + why ended,
---     claim                    20 inside and admitted_ms, issued_ms, expires_ms, slot
+--     claim                    12 away and no room at the head, 20 inside and admitted_ms, issued_ms, expires_ms, slot
 --   command                    0 done, 1 released and count, from express, after, upto, how many are named and each,
 --                              2 ended and as to an end, 3 conflict, 4 repaired and how many
 --   join                       0 given and epoch, first, count, entered, joined_ms, and 0, or 1 and terms; then
@@ -162,20 +162,22 @@ local function remember(answers, last)
 end
 
 -- What is newer than the node has: put into the reply; its versions. A line that settles knows less than the node: nothing. Bits are
--- not told in an exchange that has swept.
+-- not told in an exchange that has swept, if those that the node has were the line's until then.
 local function update(told, taken)
   local have = batch.have
   if taken == reply.SETTLING then
     return { 0, 0, 0, 0, 0 }
   end
-  if have.run ~= line.run then
+  local known = have.run == line.run
+  if not known then
     have = { bits = 0, express = 0, ended = 0, settings = 0, roster = 0, draws = 0 }
   end
   local version, from, head, serial = 0, 0, 0, 0
   if have.ended < line.ended_serial then
     told[3] = scores.told(line.ended, (have.ended + 1) * 8, MAX_TOLD)
   end
-  if have.bits ~= line.bits_version and not budget.swept then
+  local withheld = budget.swept and known and have.bits == line.bits_version - 1
+  if have.bits ~= line.bits_version and not withheld then
     version, from = line.bits_version, number.div(line.lapsed, 64) * 64
     told[4] = bits.copy(line.live, from, line.issued)
     told[5] = bits.copy(line.used, from, line.issued)

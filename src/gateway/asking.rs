@@ -217,7 +217,7 @@ impl Asking {
                 }
                 self.enter(pass)
             }
-            Ok(Claimed::Waiting | Claimed::Admitted) => {
+            Ok(Claimed::Waiting | Claimed::Admitted | Claimed::Away) => {
                 let view = entrance.room.view();
                 let holder = self.holder(proof);
                 Outcome::Answer(entrance.show_place(&self.reader, &view, holder, false))

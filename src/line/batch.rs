@@ -472,6 +472,8 @@ pub enum Claimed {
     Unknown,
     /// Of another epoch.
     Stale,
+    /// Passed over, and back, but the head of the line is full: whoever saw them in time is to vouch for them until there is room.
+    Away,
 }
 
 /// The times of a pass, and its slot.

@@ -18,7 +18,8 @@
 //!   6 turns, by hand and by pace     220   30
 //!   7 newcomers who enter at once    250   30
 //! ```
-//! A sweep goes through all bitmaps, and telling them to a node takes as long again: that is left to the next exchange.
+//! A sweep goes through all bitmaps, and telling them to a node takes as long again: that is left to the next exchange, unless the node
+//! was behind already.
 
 /// Steps of all duties of an exchange: a seat that ends takes Redis 10 µs, one that is taken twice that. With a full batch beside
 /// them an exchange stays below 10 ms.
@@ -61,7 +62,7 @@ impl Budget {
         self.left -= steps;
     }
 
-    /// A sweep was made: the bits are told in the next exchange.
+    /// A sweep was made: to a node that is up to date the bits are told in the next exchange.
     pub(super) fn sweep(&mut self) {
         (self.swept, self.backlog) = (true, true);
     }

@@ -72,13 +72,14 @@ impl Line {
         }
     }
 
-    /// To the head, once: `used` says that it was.
+    /// To the head, once: `used` says that it was. While there is no room they stay where they are, and are to ask again.
     fn late_return(&mut self, number: Number) -> Claimed {
-        if self.head.len() < HEAD_MAX {
-            self.used.set(number);
-            self.head.wait(number, self.released, self.clock_ms);
-            self.waiting += 1;
+        if self.head.len() >= HEAD_MAX {
+            return Claimed::Away;
         }
+        self.used.set(number);
+        self.head.wait(number, self.released, self.clock_ms);
+        self.waiting += 1;
         Claimed::Waiting
     }
 
@@ -101,7 +102,7 @@ impl Line {
         Was::Admitted
     }
 
-    /// Lets in those of the batch's claims whose turn came in this very exchange.
+    /// Asks again for those of the batch's claims that had to wait: their turn came in this very exchange, or room at the head.
     pub(super) fn enter_claims(
         &mut self,
         batch: &Batch,
@@ -112,7 +113,7 @@ impl Line {
             return; // They waited, and wait where the draw has put them: under another number.
         }
         for (nth, (number, claimed)) in batch.claims.iter().zip(claims).enumerate() {
-            if *claimed == Claimed::Waiting {
+            if matches!(claimed, Claimed::Waiting | Claimed::Away) {
                 *claimed = match self.epoch == epoch {
                     true => self.claim_and_tell(*number, batch.tag(nth)),
                     false => Claimed::Stale,

@@ -108,16 +108,18 @@
 //!      renewal. Called, or live and at or below
 //!      `released`: enters. Express: waits; strayed: back in express. Above `released`: a mark. Passed over
 //!      above `lapsed`: to the head, once (used; express at place `released`), unless 10,000 are
-//!      there already: then it stays away and may ask again. Else over.
+//!      there already: then nothing changes, and the answer says so (`Away`). They came in time: their node vouches for them from then on,
+//!      until there is room. Else over.
 //!    - *hang-up*: of somebody inside, in a room with slots: the seat is left in `slot_grace`, unless a renewal or claim of theirs
 //!      comes before.
 //!    - *return*: a claim that does not enter; *vouched*: a return for which `lapsed` does not count,
-//!      down to `base`.
+//!      down to `base`. A head that is full takes nobody by it, either.
 //! 10. **Duties**, each gated by the clock, done by whichever exchange comes first. What each does one by one it does as far
 //!     as its *steps* go: all duties of an exchange share 250, and each of the seven that take any leaves 30 to every one after it
 //!     (`budget` has the table). If one took all it might, or turns by pace were left for want of steps, the reply says so
-//!     (`backlog`), and the node asks again soon. So it does after a sweep: the exchange that sweeps does not tell the bits, the
-//!     next one does.
+//!     (`backlog`), and the node asks again soon. So it does after a sweep: to a node whose bits were the line's until then
+//!     the exchange that sweeps does not tell the new ones, the next one does. Whoever is further behind (back after an outage, of another run, or of the
+//!     epoch before) is told at once: by old bits they would judge who was passed over.
 //!    - *(1)* those of `present` silent for one and a half heartbeat timeouts: a called one is a no-show
 //!      (owed); one in express or classes strays (with `on_absence = remove`: is gone).
 //!    - after a ring turn, the *sweep*: live places above `lapsed` that none of the three bitmaps has seen
@@ -165,7 +167,7 @@
 //!     and counts no time) to the last: of its seats the same share becomes free as of the real ones since the exchange before (in thousandths, rounded
 //!     down, the rest kept); as many get a turn as the bucket pays for (none while paused) and its seats allow; who comes waits behind those who wait, and is refused
 //!     beyond max_waiting + those turns. A minute remembers who came, was delayed or refused, had a turn, waits, the most of these, and their waiting.
-//! 13. **Entry** of this batch's claims that still waited and now are released, then of its joins, as many as steps *(7)*
+//! 13. **Entry** of this batch's claims that still waited and now are released, or for whom there was no room at the head, then of its joins, as many as steps *(7)*
 //!     are left. A join without a key of its own (`once`) enters on `session_first`: a page was opened, and whether anybody
 //!     keeps the cookie is not known yet. An app, and a browser that came back with its arrival, have the full session.
 //! 14. **Letters**, if anybody wants to be told (`webhooks`): of every entry with its tag, of every release with the first 100 called, of

@@ -143,8 +143,12 @@ pub struct View {
     ended: Endings,
     ended_serial: u64,
     settings: Option<Arc<Rules>>,
+    /// There are newer ones.
+    bits_due: bool,
     /// Who was here by these bits and has left since, in order: the bits are as old as the last sweep.
     left: Arc<Vec<Number>>,
+    /// Whom this node vouches for, in order: passed over, and on their way to the head.
+    held: Arc<Vec<Number>>,
     /// When the frontier came where it is.
     sights: Arc<Sights>,
     roster: Arc<RosterUpdate>,
@@ -368,6 +372,8 @@ impl View {
         if let Some(draws) = draws {
             self.drawn = Arc::new(Drawn::new(draws.clone()));
         }
+        // An exchange that sweeps leaves the bits to the next one.
+        self.bits_due = bits.is_none() && reply.counts.swept_ms == reply.counts.clock_ms;
         if let Some(bits) = bits {
             self.bits = Arc::new(Bits::new(bits.clone()));
             self.left = Arc::default();
@@ -424,6 +430,16 @@ impl View {
             self.left = Arc::new(left);
             self.turns = OnceLock::new();
         }
+    }
+
+    /// This node vouches for these, in order: they wait, until the head of the line says where. By the line's number.
+    pub fn hold(&mut self, numbers: &Arc<Vec<Number>>) {
+        self.held = numbers.clone();
+    }
+
+    /// Whether the bits are those of the last sweep.
+    pub fn is_current(&self) -> bool {
+        !self.bits_due
     }
 
     /// These newcomers of classes are known here before the next list of the head.
@@ -512,8 +528,11 @@ impl View {
             }
             Some(Spot::Called) => return None,
             None if number > released => late + self.before_ordinary(number) + 1,
-            // Whoever was passed over would come back at the frontier.
-            None => self.head.before(released, number) + 1,
+            // Whoever was passed over would come back at the frontier, behind those who are on their way there.
+            None => {
+                let held = self.held.partition_point(|other| *other < number) as u64;
+                self.head.before(released, number) + held + 1
+            }
         })
     }
 
@@ -556,6 +575,9 @@ impl View {
         }
         if self.left.binary_search(&number).is_ok() {
             return Standing::Expired(Reason::Ended(Ending::Left));
+        }
+        if self.held.binary_search(&number).is_ok() {
+            return Standing::Waiting;
         }
         match () {
             () if Bits::get(used, *from, number) => Standing::Expired(Reason::Used),
@@ -697,11 +719,14 @@ fn runs(words: &[u64], from: Number) -> Vec<(Number, Number)> {
 }
 
 impl Line {
-    /// What is newer than a node has; but for the bits in an exchange that has swept.
+    /// What is newer than a node has; but for the bits in an exchange that has swept, if those that the node has were the line's
+    /// until then. Older ones may be of another epoch, or of before an outage: by them it would judge who was passed over.
     pub(super) fn update(&self, have: &Have, swept: bool) -> Update {
-        let have = if have.run == self.run { *have } else { Have::default() };
+        let known = have.run == self.run;
+        let have = if known { *have } else { Have::default() };
         let from = self.lapsed / 64 * 64;
-        let bits = (!swept && have.bits != self.bits_version).then(|| BitsUpdate {
+        let withheld = swept && known && self.bits_version.checked_sub(1) == Some(have.bits);
+        let bits = (!withheld && have.bits != self.bits_version).then(|| BitsUpdate {
             version: self.bits_version,
             from,
             upto: self.issued,

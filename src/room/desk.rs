@@ -7,17 +7,17 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::oneshot::{self, Sender};
+use tokio::sync::oneshot::Sender;
 use tokio::time::Instant;
 
 use super::Proof;
 use super::drive::BEAT;
 use super::marks::Marks;
 use super::memo::Memo;
-use super::said::Said;
+use super::said::{self, Said};
 use crate::line::bits::Bitmap;
 use crate::line::{
-    Batch, Claimed, Command, Commanded, Done, Drawn, End, FIGURES, Join, Joined, Keyed, MAX_BULK,
+    Batch, Claimed, Command, Commanded, Done, Drawn, End, FIGURES, Join, Joined, Keyed,
     MAX_COMMANDS, MAX_ITEMS, MAX_NAMED, Number, Offer, Order, Renewal,
 };
 
@@ -80,8 +80,10 @@ pub(super) struct Desk {
     figures_soon: bool,
     about: Option<String>,
     marks: Marks,
-    /// When marks were last said.
-    marks_said: Option<Instant>,
+    /// From when on marks may be said again.
+    marks_due: Instant,
+    /// When they were last said, or none were there.
+    marks_since: Instant,
     present: Vec<Number>,
     returns: BTreeSet<Number>,
     /// Whose last connection here has closed.
@@ -121,7 +123,8 @@ impl Desk {
             figures_soon: false,
             about: None,
             marks: Marks::default(),
-            marks_said: None,
+            marks_due: Instant::now(),
+            marks_since: Instant::now(),
             present: Vec::new(),
             returns: BTreeSet::new(),
             hangups: BTreeSet::new(),
@@ -261,9 +264,7 @@ impl Desk {
     pub(super) fn lose(&mut self) {
         self.silent = self.silent.or(Some(Busy::Away));
         self.dismiss();
-        for (_, answer) in &mut self.ends {
-            *answer = oneshot::channel().0;
-        }
+        self.ends.iter_mut().for_each(|(_, answer)| said::dismiss(answer));
         self.memo.open();
     }
 
@@ -391,8 +392,7 @@ impl Desk {
             // Worth saying with every poll: the first answer may have been "not yet".
             return self.returns.len() < MAX_RETURNS && self.returns.insert(number);
         }
-        let waiting = if express { self.present.len() } else { self.marks.len() };
-        if (waiting as u64) < MAX_BULK && self.marked.set(number) {
+        if self.marked.set(number) {
             match express {
                 true => self.present.push(number),
                 false => self.marks.push(number),
@@ -415,10 +415,11 @@ impl Desk {
         }
     }
 
-    /// Starts a new period if the last one is over.
+    /// Starts a new period if the last one is over: two beats before the line's would be, because it is noticed in an exchange, and
+    /// what is said then is said in another.
     pub(super) fn turn_period(&mut self, period: Duration) {
         self.marks.keep_within(period);
-        if self.period_began.elapsed() >= period {
+        if self.period_began.elapsed() + 2 * BEAT >= period {
             self.marked.wipe();
             self.period_began = Instant::now();
         }
@@ -478,6 +479,7 @@ impl Desk {
             batch.hangups.push(number);
             room -= 1;
         }
+        self.memo.queue(&mut self.returns);
         self.memo.put(batch, &mut room);
         batch.present = some(&mut self.present, &mut room);
         while room > 0
@@ -491,13 +493,19 @@ impl Desk {
 
     /// Marks wait for company, a beat at most: while newcomers make for two hundred exchanges a second, a few marks in each, all over a
     /// long line, would cost more than all the rest. Nobody waits for what comes of them, and on a quiet node they are no sooner.
+    /// In step: an exchange that comes just before the beat does not make them wait for two.
     fn take_marks(&mut self) -> Vec<Number> {
-        let too_soon = self.marks_said.is_some_and(|said| said.elapsed() < BEAT);
-        if self.marks.len() == 0 || too_soon {
+        let now = Instant::now();
+        if self.marks.len() == 0 {
+            self.marks_since = now;
+        }
+        if self.marks.len() == 0 || now < self.marks_due {
             return Vec::new();
         }
-        self.marks_said = Some(Instant::now());
-        self.marks.take()
+        let late = now - self.marks_due;
+        self.marks_due = if late < BEAT { self.marks_due + BEAT } else { now + BEAT };
+        let since = now - std::mem::replace(&mut self.marks_since, now);
+        self.marks.take(since)
     }
 
     /// Newcomers in the order of their arrival. A run of those about whom nothing is remembered costs one

@@ -107,7 +107,12 @@ impl Room {
                 }
                 // Never, while a room has one driver; asked again it would be as before.
                 Taken::Superseded => return false,
-                Taken::Unconfigured => said.batch.offer = Some(self.desk().standing_offer()),
+                Taken::Unconfigured => {
+                    if said.batch.offer.is_some() {
+                        sleep(BEAT).await; // It was refused, and would be again.
+                    }
+                    said.batch.offer = Some(self.desk().standing_offer());
+                }
                 Taken::Settling { left_ms } => {
                     said.batch.offer = Some(self.desk().standing_offer());
                     let (_, parts) = match &mut reports {
@@ -191,9 +196,15 @@ impl Room {
         let mut desk = self.desk();
         desk.enter_epoch(view.counts().epoch);
         desk.enter_draw(view.drawn());
-        if self.is_away() && matches!(reply.taken, Taken::Applied | Taken::Repeated) {
-            desk.memo.vouch(&view);
+        if matches!(reply.taken, Taken::Applied | Taken::Repeated) {
+            if batch.epoch == reply.counts.epoch {
+                desk.memo.heard(batch, reply);
+            }
+            if self.is_away() {
+                desk.memo.vouch(&view);
+            }
         }
+        view.hold(desk.memo.held());
         if let Some(settings) = view.settings() {
             desk.turn_period(Duration::from_millis(settings.period_ms()));
         }

@@ -2,7 +2,7 @@
 //!
 //! Owns the join between the line's answers and those who asked. Answers stand in the order of their list.
 
-use tokio::sync::oneshot::Sender;
+use tokio::sync::oneshot::{self, Sender};
 
 use crate::line::{Batch, Claimed, Commanded, Done, Join, Joined, Number, Refusal, Reply};
 
@@ -29,13 +29,14 @@ impl Said {
         !(unasked && undone && commands.is_empty())
     }
 
-    /// Nobody waits for it any more: whoever did is told so by their question being dropped.
+    /// Nobody waits for it any more: whoever did is told so by their question being dropped. An end is no question: if the line does
+    /// not take this batch, it is said again.
     pub(super) fn dismiss(&mut self) {
+        self.ends.iter_mut().for_each(dismiss);
         self.newcomers.clear();
         self.claims.clear();
         self.renewals.clear();
         self.leaves.clear();
-        self.ends.clear();
         self.spends.clear();
         self.commands.clear();
     }
@@ -71,6 +72,11 @@ impl Said {
         hand_out(self.commands, &reply.commands);
         unwanted
     }
+}
+
+/// Nobody waits for this answer any more.
+pub(super) fn dismiss<A>(answer: &mut Sender<A>) {
+    *answer = oneshot::channel().0;
 }
 
 /// Whoever no longer waits has gone, and nothing is lost with them but the answer.

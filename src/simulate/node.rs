@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 
 use crate::line::{Batch, End, Ending, Join, MAX_BULK, MAX_ITEMS, Number, Renewal, Report, View};
-use crate::room::Marks;
+use crate::room::{BEAT, Marks};
 
 /// One that runs, or will again.
 #[derive(Debug)]
@@ -96,7 +96,7 @@ impl Desk {
         let count = self.joins.len().min(MAX_BULK as usize);
         let joins: Vec<u32> = self.joins.drain(..count).collect();
         let batch = Batch {
-            marks: if std::mem::take(&mut self.beat) { self.marks.take() } else { Vec::new() },
+            marks: if std::mem::take(&mut self.beat) { self.marks.take(BEAT) } else { Vec::new() },
             leaves: leaves.into_iter().map(&number).collect(),
             ends: ends
                 .into_iter()

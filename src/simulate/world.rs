@@ -406,7 +406,7 @@ impl<'a> World<'a> {
         for (visitor, claimed) in said.claims.iter().zip(&reply.claims) {
             match claimed {
                 Claimed::Inside(_) => self.enter(*visitor, false),
-                Claimed::Waiting | Claimed::Admitted => {
+                Claimed::Waiting | Claimed::Admitted | Claimed::Away => {
                     self.state[*visitor as usize] = State::Roused;
                     self.calendar.add(self.now_ms + ASK_AGAIN_MS, Act::Claim, *visitor);
                 }

@@ -36,7 +36,7 @@ pub(super) const LAYOUT: u32 = 1;
 /// The version of the rules of [`crate::line`], and of the shapes of its state and batches. To be raised
 /// with every change after which an old journal would give another line: such a journal is then
 /// refused, and a clean stop of the old version leaves none.
-pub(super) const RULES: u32 = 5;
+pub(super) const RULES: u32 = 6;
 
 pub(super) const FIELDS: TableDefinition<&str, &[u8]> = TableDefinition::new("anteroom");
 pub(super) const SNAPSHOTS: TableDefinition<&str, &[u8]> = TableDefinition::new("snapshots");

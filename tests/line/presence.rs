@@ -165,3 +165,67 @@ fn the_dead_part_of_the_bitmaps_is_given_back() {
     assert_eq!(room.standing(500), Standing::Expired(Reason::Passed));
     let Joined::Given { first: 1_000_001, .. } = room.join(1) else { panic!("numbers go on") };
 }
+
+/// Above `lapsed` a claim and a return are told the same: see `line_model::script`.
+#[test]
+fn whoever_is_vouched_for_before_a_full_head_is_to_be_vouched_for_again() {
+    const HEAD: u64 = 10_000;
+    let mut room = Room::new(minute());
+    room.join(HEAD as u32 + 3);
+    let (one, other, behind) = (HEAD + 1, HEAD + 2, HEAD + 3);
+    room.pass(120_000, &[behind]);
+    room.command(Command::Release(1));
+    room.pass(121_000, &[]);
+    assert_eq!(room.standing(one), Standing::Expired(Reason::Passed));
+    let vouch = |room: &mut Room, who: &[Number]| -> Vec<Claimed> {
+        let mut told = room.with(|batch| batch.vouched = who.to_vec()).vouched;
+        told.dedup();
+        told
+    };
+    for some in (1..=HEAD).collect::<Vec<_>>().chunks(MAX_ITEMS) {
+        assert_eq!(vouch(&mut room, some), [Claimed::Waiting]);
+    }
+    assert_eq!(vouch(&mut room, &[one, other]), [Claimed::Away]);
+    assert_eq!(room.claim(one), Claimed::Over(Reason::Passed), "not by their own word");
+    assert_eq!(room.leave(1), Done::Freed);
+    assert_eq!(vouch(&mut room, &[other]), [Claimed::Waiting]);
+    assert_eq!(room.standing(other), Standing::Waiting);
+    assert_eq!(vouch(&mut room, &[one]), [Claimed::Away]);
+}
+
+/// A node whose bits were the line's until the sweep hears of it in the next exchange; any other at once.
+#[test]
+fn only_who_was_up_to_date_hears_of_a_sweep_in_the_next_exchange() {
+    let mut room = Room::new(minute());
+    room.join(3);
+    let joined = room.view.have();
+    room.pass(31_000, &[1, 3]);
+    room.pass(28_500, &[1, 3]);
+    let have = room.view.have();
+    assert_ne!(have.bits, joined.bits, "swept once");
+    room.wall_ms += 500;
+    let sweep = |have: Have, commands: Vec<Order>| {
+        let batch = Batch { have, commands, ..room.batch() };
+        let (mut line, mut view) = (room.line.clone(), room.view.clone());
+        let reply = line.apply(&batch, room.moment()).expect("a batch within bounds");
+        assert_eq!(reply.counts.swept_ms, reply.counts.clock_ms, "it sweeps");
+        view.absorb(&reply);
+        (reply.update.bits.is_some(), view)
+    };
+    let (told, view) = sweep(have, Vec::new());
+    assert!(!told && !view.is_current(), "the next exchange tells");
+    let others = [
+        ("a node that was away", joined, Vec::new()),
+        ("a new one", Have::default(), Vec::new()),
+        ("one of another run", Have { run: 9, ..have }, Vec::new()),
+        ("after a reset", have, vec![Command::Reset.into()]),
+    ];
+    for (whom, have, commands) in others {
+        let (told, view) = sweep(have, commands);
+        assert!(told && view.is_current(), "{whom}");
+    }
+    room.idle();
+    assert!(!room.view.is_current());
+    room.idle();
+    assert!(room.view.is_current());
+}

@@ -119,6 +119,34 @@ fn a_newer_layout_is_refused_before_anything_is_touched() {
     assert_eq!(room.mirror().line(), before);
 }
 
+/// Neither from memory nor in Redis is there more room at the head than there is.
+#[test]
+fn whoever_comes_back_to_a_full_head_is_to_ask_again() {
+    const HEAD: u64 = 10_000;
+    let mut room = Room::new(Settings { heartbeat_timeout_ms: 5_000, ..hold() });
+    room.with(|batch| batch.joins = vec![Join::Plain(HEAD as u32 + 3)]);
+    for _ in 0..10 {
+        room.now.wall_ms += 1_000;
+        room.with(|batch| batch.marks = vec![HEAD + 3]);
+    }
+    room.with(|batch| batch.commands = vec![Command::Release(1).into()]);
+    for some in (1..=HEAD).collect::<Vec<_>>().chunks(MAX_ITEMS) {
+        room.with(|batch| batch.returns = some.to_vec());
+    }
+    let (one, other) = (HEAD + 1, HEAD + 2);
+    let away = vec![Claimed::Away];
+    let reply = room.with(|batch| {
+        (batch.returns, batch.vouched, batch.claims) = (vec![one], vec![one], vec![other]);
+    });
+    assert_eq!((&reply.returns, &reply.vouched, &reply.claims), (&away, &away, &away));
+    // One of the head enters, so that there is room for another who asks in the same exchange, after it.
+    room.with(|batch| batch.commands = vec![Command::Release(1).into()]);
+    let reply = room.with(|batch| batch.claims = vec![one, other, 1]);
+    let [first, second, third] = &reply.claims[..] else { panic!("three answers") };
+    assert_eq!((first, second), (&Claimed::Waiting, &Claimed::Away));
+    assert!(matches!(third, Claimed::Inside(_)), "{third:?}");
+}
+
 #[test]
 fn a_server_that_is_short_of_memory_refuses_the_whole_batch() {
     let mut room = Room::new(hold());

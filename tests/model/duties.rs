@@ -23,7 +23,7 @@ impl Model {
         self.miss_the_silent();
         if turned {
             self.sweep();
-            self.backlog = true; // Bits and head are told in the next exchange.
+            self.backlog = true; // Where the head is told at once, the bits may be told in the next exchange.
             self.swept = (node, self.counts.clock_ms);
         } else {
             self.move_base();

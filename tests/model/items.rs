@@ -305,36 +305,36 @@ impl Model {
                 self.heard(number);
                 Claimed::Waiting
             }
-            Standing::Away => {
-                self.come_back(number);
-                Claimed::Waiting
-            }
+            Standing::Away => self.come_back(number),
             Standing::Expired(Reason::Passed) if ask == Ask::Vouched && number >= self.base => {
                 self.note("vouched for, though lapsed", 1);
-                self.put_at_the_head(number);
-                Claimed::Waiting
+                self.put_at_the_head(number)
             }
             Standing::Completed | Standing::Expired(_) => self.over(number),
         }
     }
 
     /// Somebody who was away is here again.
-    fn come_back(&mut self, number: Number) {
+    fn come_back(&mut self, number: Number) -> Claimed {
         let passed_over = number <= self.counts.released;
         if passed_over && self.find(number).is_none_or(|visitor| visitor.ordinary()) {
-            self.put_at_the_head(number);
-        } else {
-            self.mark(number);
-            self.heard(number);
+            return self.put_at_the_head(number);
         }
+        self.mark(number);
+        self.heard(number);
+        Claimed::Waiting
     }
 
-    fn put_at_the_head(&mut self, number: Number) {
-        if self.at_the_head() < MAX_HEAD {
-            let (place, heard) = (self.counts.released, self.counts.clock_ms);
-            self.visitor(number).take(Where::Express { place, heard });
-            self.note("to the head", 1);
+    /// If there is room; else somebody asks again for them.
+    fn put_at_the_head(&mut self, number: Number) -> Claimed {
+        if self.at_the_head() >= MAX_HEAD {
+            self.note("no room at the head", 1);
+            return Claimed::Away;
         }
+        let (place, heard) = (self.counts.released, self.counts.clock_ms);
+        self.visitor(number).take(Where::Express { place, heard });
+        self.note("to the head", 1);
+        Claimed::Waiting
     }
 
     /// How many have a place of their own, or had one and were called.

@@ -5,6 +5,7 @@ use anteroom::line::{
 };
 
 use super::classes::{Kind, Waiter};
+use super::items::Ask;
 use super::{Model, Where};
 
 /// Whom a release by hand names.
@@ -159,7 +160,7 @@ impl Model {
     ) {
         let lasts = self.settings().session_ms();
         for (number, claimed) in batch.claims.iter().zip(&mut reply.claims) {
-            if *claimed != Claimed::Waiting {
+            if !matches!(claimed, Claimed::Waiting | Claimed::Away) {
                 continue;
             }
             if self.counts.epoch != epoch {
@@ -184,6 +185,8 @@ impl Model {
                 }
                 // By an operator's word, in this very exchange.
                 Standing::Completed => *claimed = self.over(*number),
+                // Those who have entered meanwhile may have made room at the head.
+                Standing::Away => *claimed = self.ask(Ask::Claim, *number, wall),
                 _ => {}
             }
         }

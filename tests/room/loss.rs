@@ -213,6 +213,74 @@ fn an_end_is_said_afterwards() {
     });
 }
 
+/// Of a batch that was on its way when the store was lost, and that the line does not take: numbers are others since.
+#[test]
+fn an_end_that_was_on_its_way_into_a_draw_is_said_afterwards() {
+    let opens_ms = START_MS + 60_000;
+    let event =
+        Event { opens_ms, prequeue_ms: 60_000, draw: true, closes_ms: None, every_ms: None };
+    let pace = Some(Pace::Rate { rate: Rate { count: 0, per_ms: 1_000 }, burst: 1 });
+    let settings = Settings { schedule: vec![event], pace, ..Settings::default() };
+    let store = shaky();
+    with(store.clone(), offer(settings), async |room| {
+        for _ in 0..5 {
+            room.join(None).await.expect("an answer");
+        }
+        store.is(Manner::Refusing);
+        let revoked = proof(&room, 3);
+        assert_eq!(room.end(revoked, Ending::Revoked).await, Err(Busy::Away), "while it is lost");
+        let lot = Lot { opens_ms, kid: "k".to_owned(), hash: [1; 32], seed: Some([7; 32]) };
+        store.inner().wall_ms.store(opens_ms, Ordering::SeqCst);
+        let mut line = store.inner().line.lock().expect("not poisoned").clone();
+        let epoch = line.counts().epoch;
+        let batch = Batch { node: 99, sequence: 1, epoch, lot: Some(lot), ..Batch::default() };
+        let moment = Moment { wall_ms: opens_ms, run: 1 };
+        assert_eq!(line.apply(&batch, moment).expect("a good batch").counts.draw, 1);
+        *store.inner().line.lock().expect("not poisoned") = line;
+        found(&store, &room).await;
+        until(|| counts(&store).waiting == 4).await;
+        let number = room.view().number(3);
+        let revoked = Standing::Expired(Reason::Ended(Ending::Revoked));
+        assert_eq!(standing(&store, number), revoked);
+    });
+}
+
+/// A line that has no settings, and to which none are good enough.
+struct Unset {
+    asked: AtomicU64,
+}
+
+impl Store for Unset {
+    fn exchange<'a>(
+        &'a self,
+        _: &'a str,
+        batch: Batch,
+    ) -> BoxFuture<'a, Result<Reply, StoreError>> {
+        self.asked.fetch_add(1, Ordering::SeqCst);
+        let offered = batch.offer.map(|_| Offered::Older(9));
+        let taken = Taken::Unconfigured;
+        Box::pin(async move { Ok(Reply { run: 1, taken, offered, ..Reply::default() }) })
+    }
+
+    fn find<'a>(
+        &'a self,
+        _: &'a str,
+        question: Question,
+    ) -> BoxFuture<'a, Result<Found, StoreError>> {
+        Box::pin(async move { Ok(question.nothing()) })
+    }
+}
+
+#[test]
+fn a_line_that_refuses_every_offer_is_asked_no_more_often_than_a_quiet_one() {
+    let store = Arc::new(Unset { asked: AtomicU64::new(0) });
+    with(store.clone(), hold(), async |_| {
+        tokio::time::sleep(Duration::from_secs(10)).await;
+        let asked = store.asked.load(Ordering::SeqCst);
+        assert!((10..=25).contains(&asked), "{asked} times in ten seconds");
+    });
+}
+
 /// The others go on while this node is cut off: they let in `count`, and time passes until it lapses.
 fn others_let_in(store: &Shaky<Noting>, count: u64, here: &[Number]) {
     let mut line = store.inner().line.lock().expect("not poisoned");
@@ -287,6 +355,103 @@ fn a_crowd_that_was_passed_over_is_vouched_for_batch_by_batch() {
         assert!(batches.iter().all(|batch| batch.check().is_ok()));
         let vouching = batches.iter().filter(|batch| !batch.vouched.is_empty()).count();
         assert_eq!(vouching, 2_500_usize.div_ceil(MAX_ITEMS));
+    });
+}
+
+/// The first exchange after an outage sweeps. By bits of before it, those who were passed over would look as if their turn had come.
+#[test]
+fn whoever_is_vouched_for_is_so_by_what_the_line_says_now() {
+    let settings =
+        Settings { mode: Mode::Hold, heartbeat_timeout_ms: 60_000, ..Settings::default() };
+    let store = shaky();
+    with(store.clone(), offer(settings), async |room| {
+        for _ in 0..6 {
+            room.join(None).await.expect("an answer");
+        }
+        store.is(Manner::Refusing);
+        lost(&room).await;
+        [1, 2, 5].into_iter().for_each(|number| room.seen(proof(&room, number)));
+        let mut sequence = 0;
+        let mut others = |commands: Vec<Order>, until: &dyn Fn(&Counts) -> bool| {
+            let mut line = store.inner().line.lock().expect("not poisoned");
+            let mut commands = Some(commands);
+            while !until(&line.counts()) {
+                sequence += 1;
+                let (epoch, marks) = (line.counts().epoch, vec![6]);
+                let commands = commands.take().unwrap_or_default();
+                let batch =
+                    Batch { node: 99, sequence, epoch, marks, commands, ..Batch::default() };
+                let wall_ms = store.inner().wall_ms.fetch_add(500, Ordering::SeqCst);
+                line.apply(&batch, Moment { wall_ms, run: 1 }).expect("a good batch");
+            }
+        };
+        others(Vec::new(), &|counts| counts.waiting == 1);
+        let swept_ms = counts(&store).swept_ms;
+        others(vec![Command::Release(1).into()], &|counts| counts.swept_ms > swept_ms);
+        // A period lasts thirty seconds: the next exchange begins another.
+        others(Vec::new(), &|counts| counts.clock_ms == counts.swept_ms + 29_500);
+        assert_eq!((counts(&store).released, counts(&store).lapsed), (6, 0));
+        found(&store, &room).await;
+        for number in [1, 2, 5] {
+            assert_eq!(standing(&store, number), Standing::Waiting, "{number} kept polling");
+        }
+    });
+}
+
+/// The head of the line holds ten thousand. Whoever else was passed over is placed as soon as there is room, and is told meanwhile that they
+/// wait; nobody is asked about again and again for nothing.
+#[test]
+fn a_crowd_larger_than_the_head_is_vouched_for_until_there_is_room() {
+    const CROWD: u64 = 12_500;
+    const HEAD: u64 = 10_000;
+    let settings = Settings { mode: Mode::Hold, claim_window_ms: 10_000, ..Settings::default() };
+    let store = shaky();
+    with(store.clone(), offer(settings), async |room| {
+        let crowd: Vec<_> = (0..=CROWD)
+            .map(|_| {
+                let room = room.clone();
+                tokio::spawn(async move { room.join(None).await })
+            })
+            .collect();
+        for one in crowd {
+            number(one.await.expect("no panic"));
+        }
+        store.is(Manner::Refusing);
+        lost(&room).await;
+        (1..=CROWD).for_each(|number| room.seen(proof(&room, number)));
+        others_let_in(&store, 1, &[CROWD + 1]);
+        assert_eq!((counts(&store).waiting, counts(&store).lapsed), (0, CROWD + 1));
+        let all_wait = || {
+            let view = room.view();
+            (1..=CROWD).all(|number| view.standing(number) == Standing::Waiting)
+        };
+        found(&store, &room).await;
+        assert_eq!(counts(&store).waiting, HEAD);
+        assert!(all_wait(), "nobody is told that their turn is over");
+        assert!(room.view().position(CROWD) >= Some(HEAD), "{:?}", room.view().position(CROWD));
+        let asked = || store.inner().asked().iter().map(|batch| batch.vouched.len()).sum::<usize>();
+        let before = asked();
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        assert!(all_wait());
+        let again = asked() - before;
+        assert!((4..=7).contains(&(again / MAX_ITEMS)), "{again} in three seconds");
+        // Some of them go, by another node; the others come up.
+        let mut line = store.inner().line.lock().expect("not poisoned").clone();
+        let epoch = line.counts().epoch;
+        for (nth, some) in (1..=CROWD - HEAD).collect::<Vec<_>>().chunks(MAX_ITEMS).enumerate() {
+            let (sequence, leaves) = (1_000 + nth as u64, some.to_vec());
+            let batch = Batch { node: 99, sequence, epoch, leaves, ..Batch::default() };
+            let wall_ms = store.inner().wall_ms.load(Ordering::SeqCst);
+            line.apply(&batch, Moment { wall_ms, run: 1 }).expect("a good batch");
+        }
+        *store.inner().line.lock().expect("not poisoned") = line;
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        assert_eq!(counts(&store).waiting, HEAD, "everybody else");
+        assert_eq!(room.view().standing(CROWD), Standing::Waiting);
+        assert_eq!(standing(&store, CROWD), Standing::Waiting);
+        let before = asked();
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        assert_eq!(asked(), before, "and nobody is asked about any more");
     });
 }
 

@@ -1,6 +1,7 @@
 //! A node and its room: what requests are told, and what it costs the store.
 
 mod loss;
+mod marks;
 mod spread;
 mod vigil;
 

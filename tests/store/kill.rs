@@ -189,7 +189,7 @@ impl History {
                     }
                     Claimed::Admitted => called && !fate.over && fate.inside.is_none(),
                     Claimed::Waiting => !called && !fate.over && fate.inside.is_none(),
-                    Claimed::Unknown | Claimed::Stale => false,
+                    Claimed::Unknown | Claimed::Stale | Claimed::Away => false,
                 };
                 let Fate { inside, ending, over } = fate;
                 assert!(

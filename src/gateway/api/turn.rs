@@ -146,7 +146,7 @@ pub(super) async fn claim(
             }
             Turn::Inside(grant)
         }
-        Claimed::Waiting | Claimed::Admitted => Turn::Waiting,
+        Claimed::Waiting | Claimed::Admitted | Claimed::Away => Turn::Waiting,
         Claimed::Over(reason) => Turn::Gone(reason),
         Claimed::Unknown | Claimed::Stale => Turn::Unknown,
     })

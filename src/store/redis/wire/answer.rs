@@ -347,6 +347,7 @@ fn claimed(tape: &mut Tape) -> Result<Claimed, StoreError> {
         3 => Claimed::Stale,
         4 => Claimed::Over(Reason::Passed),
         5 => Claimed::Over(Reason::Used),
+        12 => Claimed::Away,
         20 => Claimed::Inside(tape.terms()?),
         over => Claimed::Over(Reason::Ended(tape.ending(over - 5)?)),
     })
