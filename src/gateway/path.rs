@@ -29,12 +29,18 @@ const MAX_DECODINGS: usize = 3;
 /// A path with dots has so many readings, and is so long, at most: what it costs to find them is bounded. Those that people write to get
 /// around something have a dozen.
 const MAX_READINGS: usize = 128;
-const MAX_DOTTED: usize = 1_024;
+const MAX_DOTTED: usize = 512;
+
+/// So many servers in a row take two slashes for the beginning of a host, at most.
+const MAX_HOSTS: usize = 4;
 
 /// What gives a path its parts, or hides what does.
 const STRUCTURE: &[u8] = b"/\\;%?#\0";
 /// What was decoded ends here, if it is taken apart again.
 const ENDS: [char; 3] = ['?', '#', '\0'];
+
+/// What some drop, because nobody sees it.
+const UNSEEN: [u8; 4] = *b"\0\t\n\r";
 
 /// A path in all its readings.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,8 +76,18 @@ impl<'a> Readings<'a> {
     fn of_dotless(raw: &str, decoded: &str) -> Readings<'a> {
         let text = rooted(decode(raw, is_unreserved));
         let (loose, cut) = (rooted(loosely(decoded)), rooted(loosely(&cut(decoded))));
-        let beyond = [&text, &loose, &cut].into_iter().filter(|text| text.starts_with("//"));
-        let beyond: Vec<String> = beyond.map(|text| merge(&beyond_host(text))).collect();
+        let mut beyond: Vec<String> = Vec::new();
+        let mut clear = true;
+        for text in [&text, &loose, &cut] {
+            let mut rest = Cow::from(text);
+            for _ in 0..MAX_HOSTS {
+                if rest.starts_with("//") {
+                    rest = Cow::from(beyond_host(&rest));
+                    beyond.push(merge(&rest));
+                }
+            }
+            clear &= !rest.starts_with("//");
+        }
         let (plain, loose, cut) = (merge(&text), merge(&loose), merge(&cut));
         // An escaped space is a space to everybody; an escaped slash is one only to some.
         let alike = cut == loose && decode(&plain, |byte| !STRUCTURE.contains(&byte)) == loose;
@@ -82,7 +98,7 @@ impl<'a> Readings<'a> {
         others.dedup();
         others.retain(|reading| *reading != plain);
         let kept = (text != plain).then_some(text);
-        Readings { kept, others, certain, ..Readings::alone(Cow::Owned(plain)) }
+        Readings { kept, others, certain, clear, ..Readings::alone(Cow::Owned(plain)) }
     }
 
     fn of_dotted(raw: &str) -> Readings<'a> {
@@ -90,10 +106,12 @@ impl<'a> Readings<'a> {
         let mut found = vec![rooted(raw.to_owned())];
         let mut at = 0;
         while at < found.len() && found.len() <= MAX_READINGS && raw.len() <= MAX_DOTTED {
-            for step in STEPS {
-                let reading = step(&found[at]);
-                if !found.contains(&reading) {
-                    found.push(reading);
+            for (marks, step) in STEPS {
+                if found[at].bytes().any(|byte| marks.contains(&byte)) {
+                    let reading = step(&found[at]);
+                    if !found.contains(&reading) {
+                        found.push(reading);
+                    }
                 }
             }
             at += 1;
@@ -203,20 +221,21 @@ fn escape(bytes: &[u8]) -> Option<u8> {
     Some((digit(*high)? * 16 + digit(*low)?) as u8)
 }
 
-/// What one server on the way may do to a path. None makes it longer, so there is an end to what they can come to.
-const STEPS: [fn(&str) -> String; 12] = [
-    |path| decode(path, is_unreserved),
-    |path| decode(path, |_| true),
-    unwide,
-    unslash,
-    without_parameters,
-    trimmed,
-    without_controls,
-    cut,
-    merge,
-    resolve,
-    beyond_host,
-    loosely,
+/// What one server on the way may do to a path that has one of these bytes. None makes it longer, so there is an end to what they can come to.
+const STEPS: [(&[u8], fn(&str) -> String); 13] = [
+    (b"%", |path| decode(path, |byte| byte == b'.')),
+    (b"%", |path| decode(path, is_unreserved)),
+    (b"%", |path| decode(path, |_| true)),
+    (b"%", unwide),
+    (b"\\", unslash),
+    (b";", without_parameters),
+    (b". ", trimmed),
+    (&UNSEEN, without_unseen),
+    (b"?#\0", cut),
+    (b"/", merge),
+    (b".", resolve),
+    (b".", resolve_first),
+    (b"/", beyond_host),
 ];
 
 /// With a slash before it.
@@ -227,7 +246,7 @@ fn rooted(path: String) -> String {
 /// Whether a segment is one of dots to anybody, or may become one.
 fn has_dots(decoded: &str) -> bool {
     let is_dots = |segment: &str| {
-        let mut bytes = segment.bytes().filter(|byte| !byte.is_ascii_control());
+        let mut bytes = segment.bytes().filter(|byte| !UNSEEN.contains(byte));
         let mut next = bytes.next();
         if next != Some(b'.') {
             return false;
@@ -280,6 +299,15 @@ fn resolve(path: &str) -> String {
     format!("/{}", left.join("/"))
 }
 
+/// The same of the first two dots alone: some look once, and others at what there is before the next.
+fn resolve_first(path: &str) -> String {
+    let mut left: Vec<&str> = segments(path).collect();
+    if let Some(dots) = left.iter().position(|segment| *segment == "..") {
+        left.drain(dots.saturating_sub(1)..=dots);
+    }
+    format!("/{}", left.join("/"))
+}
+
 /// Until there is nothing left to decode.
 fn decode_all(raw: &str) -> String {
     let mut path = raw.to_owned();
@@ -314,16 +342,15 @@ fn unwide(path: &str) -> String {
 
 /// A path that was decoded, read without care.
 fn loosely(decoded: &str) -> String {
-    trimmed(&without_parameters(&unslash(&without_controls(decoded))))
+    trimmed(&without_parameters(&unslash(&without_unseen(decoded))))
 }
 
 fn unslash(path: &str) -> String {
     path.replace('\\', "/")
 }
 
-/// Some drop what nobody sees.
-fn without_controls(path: &str) -> String {
-    path.chars().filter(|c| !c.is_ascii_control()).collect()
+fn without_unseen(path: &str) -> String {
+    path.replace(UNSEEN.map(char::from), "")
 }
 
 /// `/checkout;v=1` is `/checkout` to whoever knows parameters.

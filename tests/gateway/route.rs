@@ -384,7 +384,7 @@ fn a_path_is_guarded_wherever_node_finds_it() {
         }
     }
     assert!(bypassed > 10 && guarded > 1_000, "{bypassed} let by, {guarded} guarded");
-    assert!(unclear < 40, "{unclear} of {} are too much", paths.len());
+    assert!(unclear < 80, "{unclear} of {} are too much", paths.len());
 }
 
 proptest! {
