@@ -137,11 +137,11 @@ struct Written {
 }
 
 /// What goes on in the background for a configuration.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Running {
     rooms: HashMap<String, Hosted>,
-    /// Of the origins' health.
-    checks: Vec<Task>,
+    /// Of the origins' health, by name.
+    checks: HashMap<String, Arc<Task>>,
 }
 
 /// A room, what was last offered to its line, the conversation with the store, and what is remembered. A reload keeps all
@@ -302,7 +302,9 @@ impl Node {
             id: id.as_u128(),
             alone: kind != "redis",
         };
-        let (first, running) = self::live(&plan.gateway, &ring, &shared, &HashMap::new()).await?;
+        let before = live.load_full();
+        let nothing = (&*before, &Running::default());
+        let (first, running) = self::live(&plan.gateway, &ring, &shared, nothing).await?;
         live.store(Arc::new(first));
         let offer = Offer { version: 0, settings: line::Settings::default() };
         let house = Arc::new(Room::new(HOUSE, id.as_u128(), offer));
@@ -459,8 +461,9 @@ impl Node {
                 settings.rooms.push(settings::Room::made(&name));
             }
         }
-        let known = self.running().rooms.clone();
-        let (live, running) = live(&settings, &written.ring, &shared, &known).await?;
+        let (before, known) = (self.live.load_full(), self.running().clone());
+        let known = (&*before, &known);
+        let (live, running) = live(&settings, &written.ring, &shared, known).await?;
         let (rooms, origins) = (&live.entrances, &live.origins);
         self.metrics.retain(|room| rooms.contains_key(room), |name| origins.contains_key(name));
         self.live.store(Arc::new(live));
@@ -520,19 +523,19 @@ impl Node {
     }
 }
 
-/// A configuration, ready for use, and what goes on for it in the background. Rooms that are `known` stay; `alone`:
-/// no other node can speak for them.
+/// A configuration, ready for use, and what goes on for it in the background. Rooms that are `known` stay, and origins that are what they
+/// were before: a reload that changes something else forgets nothing of them. `alone`: no other node can speak for them.
 async fn live(
     settings: &Settings,
     ring: &KeyRing,
     shared: &Shared,
-    known: &HashMap<String, Hosted>,
+    (before, known): (&Live, &Running),
 ) -> Result<(Live, Running), Failure> {
     let Shared { store, metrics, crowd, courier, id, alone } = shared;
     let mut origins = HashMap::new();
     for (name, origin) in &settings.origins {
-        let origin = Origin::new(name, origin.clone()).await?.counted_by(metrics.origin(name));
-        origins.insert(name.clone(), Arc::new(origin));
+        let origin = Origin::after(before.origins.get(name), name, origin, metrics).await?;
+        origins.insert(name.clone(), origin);
     }
     let mut prepared = Vec::new();
     for room in &settings.rooms {
@@ -548,7 +551,7 @@ async fn live(
     for (room, keys, speaker) in prepared {
         let name = &room.guard.room;
         let offer = Offer { version: room.version, settings: room.line.clone() };
-        let hosted = match known.get(name) {
+        let hosted = match known.rooms.get(name) {
             Some(hosted) => {
                 if hosted.offer != offer {
                     hosted.room.offer(offer.clone());
@@ -571,12 +574,18 @@ async fn live(
         hosted.room.draw_with(Arc::new(lots));
         let polls = settings.bounds.polls_per_second;
         let entrance = Entrance::new(hosted.room.clone(), keys, room.clone(), polls, settings.loss);
-        let entrance = Arc::new(entrance.counted_by(hosted.stats.clone()));
+        let entrance = entrance.counted_by(hosted.stats.clone()).after(before.entrances.get(name));
+        let entrance = Arc::new(entrance);
         hosted.scribe.follow(entrance.clone());
         entrances.insert(name.clone(), entrance);
         running.rooms.insert(name.clone(), hosted);
     }
-    running.checks = origins.values().map(|origin| Task::spawn(origin.clone().watch())).collect();
+    for (name, origin) in &origins {
+        let same = before.origins.get(name).is_some_and(|before| Arc::ptr_eq(before, origin));
+        let check = known.checks.get(name).filter(|_| same).cloned();
+        let check = check.unwrap_or_else(|| Arc::new(Task::spawn(origin.clone().watch())));
+        running.checks.insert(name.clone(), check);
+    }
     let guards = settings.rooms.iter().map(|room| room.guard.clone()).collect();
     let live = Live {
         routes: Routes::new(guards, &settings.sites),

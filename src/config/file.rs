@@ -122,6 +122,7 @@ pub(super) struct Origin {
 pub(super) struct Bounds {
     pub(super) connections: Option<Written<u64>>,
     pub(super) connections_per_address: Option<Written<u64>>,
+    pub(super) streams: Option<Written<u64>>,
     pub(super) header_timeout: Option<Written<u64>>,
     pub(super) idle_timeout: Option<Written<u64>>,
     pub(super) header_bytes: Option<Written<u64>>,
@@ -205,6 +206,7 @@ static BOUNDS: Level = Level {
     keys: &[
         "connections",
         "connections_per_address",
+        "streams",
         "header_timeout",
         "idle_timeout",
         "header_bytes",
@@ -352,6 +354,7 @@ impl Bounds {
         Bounds {
             connections: bounds.count("connections"),
             connections_per_address: bounds.count("connections_per_address"),
+            streams: bounds.count("streams"),
             header_timeout: bounds.duration("header_timeout"),
             idle_timeout: bounds.duration("idle_timeout"),
             header_bytes: bounds.read("header_bytes", Node::bytes),

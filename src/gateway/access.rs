@@ -106,7 +106,7 @@ impl Note {
                         room
                     }
                     Way::Guarded { room, .. } => room,
-                    Way::Open { .. } | Way::Misdirected => {
+                    Way::Open { .. } | Way::Misdirected | Way::Unclear => {
                         self.0.outcome = "unguarded";
                         return;
                     }

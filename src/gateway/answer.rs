@@ -50,8 +50,18 @@ impl Response {
         Response::new(status, "application/json", body)
     }
 
-    /// To another page, by GET.
+    /// To another page, by GET. A header is ASCII: what is not is escaped, as in the request that it makes.
     pub fn see_other(location: String) -> Response {
+        let location = match location.is_ascii() {
+            true => location,
+            false => location.bytes().fold(String::new(), |mut escaped, byte| {
+                match byte.is_ascii() {
+                    true => escaped.push(char::from(byte)),
+                    false => escaped.push_str(&format!("%{byte:02X}")),
+                }
+                escaped
+            }),
+        };
         Response::new(303, "text/plain; charset=utf-8", &b""[..]).with("Location", location)
     }
 

@@ -43,19 +43,19 @@ pub struct Entrance {
     /// What the operator wrote.
     pub settings: settings::Room,
     /// Requests of addresses without a place.
-    pub by_address: Limiter,
+    pub by_address: Arc<Limiter>,
     /// Requests of numbers.
-    pub by_ticket: Limiter,
+    pub by_ticket: Arc<Limiter>,
     /// Joins on this node: of addresses always, of devices and users while the line can't count them.
-    pub(super) joins: Vec<(Subject, Limiter)>,
+    pub(super) joins: Vec<(Subject, Arc<Limiter>)>,
     /// What is counted about it, and what is remembered.
     pub stats: Arc<Stats>,
     /// What is told of it, and not too often.
-    pub(super) quiet: Quiet,
+    pub(super) quiet: Arc<Quiet>,
     pub(super) polls_per_second: u32,
     pub(super) loss: Loss,
     /// Connections that stay open, by number: in rooms with slots.
-    connections: Mutex<HashMap<Number, usize>>,
+    connections: Arc<Mutex<HashMap<Number, usize>>>,
 }
 
 impl std::fmt::Debug for Entrance {
@@ -216,7 +216,7 @@ impl Entrance {
         limits.sort_by_key(|limit| limit.per_ms);
         let joins = limits.iter().map(|limit| {
             let allowance = Allowance { max: limit.max, per_ms: limit.per_ms };
-            (limit.subject, Limiter::new(Some(allowance), Crowded::Together))
+            (limit.subject, Arc::new(Limiter::new(Some(allowance), Crowded::Together)))
         });
         let pages = pages(&room, &settings, settings.look.message.clone());
         Entrance {
@@ -226,17 +226,43 @@ impl Entrance {
                 pages: Arc::new(pages),
             }),
             jar: Jar::new(room.name(), settings.cookies, settings.cookie_domain.as_deref()),
-            by_address: Limiter::new(settings.limits.requests_per_address, Crowded::Together),
-            by_ticket: Limiter::new(settings.limits.requests_per_ticket, Crowded::Free),
+            by_address: Limiter::new(settings.limits.requests_per_address, Crowded::Together)
+                .into(),
+            by_ticket: Limiter::new(settings.limits.requests_per_ticket, Crowded::Free).into(),
             joins: joins.collect(),
             stats: Stats::unread(room.name()),
-            quiet: Quiet::default(),
+            quiet: Arc::default(),
             room,
             keys,
             settings,
             polls_per_second,
             loss,
-            connections: Mutex::default(),
+            connections: Arc::default(),
+        }
+    }
+
+    /// The same, going on from what was in force before: who has asked how often is not forgotten where as much is allowed as was.
+    #[must_use]
+    pub fn after(self, before: Option<&Arc<Entrance>>) -> Entrance {
+        let Some(before) = before else { return self };
+        let went_on = |one: &Arc<Limiter>, other: &Arc<Limiter>| match one.allowance() {
+            allowance if allowance == other.allowance() => other.clone(),
+            _ => one.clone(),
+        };
+        let joins = self.joins.iter().map(|(subject, limiter)| {
+            let same = |(other, known): &&(Subject, Arc<Limiter>)| {
+                other == subject && known.allowance() == limiter.allowance()
+            };
+            let known = before.joins.iter().find(same).map(|(_, known)| known);
+            (*subject, known.unwrap_or(limiter).clone())
+        });
+        Entrance {
+            by_address: went_on(&self.by_address, &before.by_address),
+            by_ticket: went_on(&self.by_ticket, &before.by_ticket),
+            joins: joins.collect(),
+            quiet: before.quiet.clone(),
+            connections: before.connections.clone(),
+            ..self
         }
     }
 

@@ -3,11 +3,15 @@
 //! While pingora waits for an origin it reads on, to notice a visitor who hangs up, and takes the first byte of a
 //! pipelined request for an error of the present one. Behind a fence it sees the end of a connection and nothing
 //! else; what comes early is kept, and is there when the connection comes back.
+//!
+//! Whoever says that they will say no more may have left, or only sent their last request (`nc -N`, old clients): nobody can tell before an answer
+//! is written. So an end is seen [`STAY`] late: most answers are there by then, and an origin works for nobody no longer than that.
 
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::BytesMut;
@@ -18,9 +22,13 @@ use pingora::protocols::{
     TimingDigest, UniqueID, UniqueIDType,
 };
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::{Sleep, sleep};
 
 /// What is kept at most; whoever sends more waits until it is their turn.
 const MAX_EARLY: usize = 16 * 1024;
+
+/// For so long whoever says no more is taken to be there still.
+const STAY: Duration = Duration::from_secs(5);
 
 /// A connection that may be lent out.
 #[derive(Debug)]
@@ -28,12 +36,14 @@ pub struct Fence {
     stream: Stream,
     up: bool,
     early: BytesMut,
+    /// It has ended, and that is seen then.
+    end: Option<Pin<Box<Sleep>>>,
 }
 
 impl Fence {
     /// Around a connection. It is down, and hides nothing.
     pub fn new(stream: Stream) -> Fence {
-        Fence { stream, up: false, early: BytesMut::new() }
+        Fence { stream, up: false, early: BytesMut::new(), end: None }
     }
 
     /// From now on what comes is the next request's.
@@ -57,18 +67,21 @@ impl AsyncRead for Fence {
         if !self.up {
             return Pin::new(&mut self.stream).poll_read(cx, buf);
         }
-        while self.early.len() < MAX_EARLY {
+        while self.end.is_none() && self.early.len() < MAX_EARLY {
             let mut bytes = [0; 1024];
             let mut some = ReadBuf::new(&mut bytes);
             ready!(Pin::new(&mut self.stream).poll_read(cx, &mut some))?;
-            if some.filled().is_empty() {
-                // Gone, whatever was said before.
-                return Poll::Ready(Ok(()));
+            match some.filled() {
+                [] => self.end = Some(Box::pin(sleep(STAY))),
+                said => self.early.extend_from_slice(said),
             }
-            self.early.extend_from_slice(some.filled());
         }
-        // Nobody wakes us: there is nothing to be woken for.
-        Poll::Pending
+        match &mut self.end {
+            // Gone, whatever was said before.
+            Some(end) => end.as_mut().poll(cx).map(Ok),
+            // Nobody wakes us: there is nothing to be woken for.
+            None => Poll::Pending,
+        }
     }
 }
 

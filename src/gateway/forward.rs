@@ -43,6 +43,23 @@ static SLOT: HeaderName = HeaderName::from_static("x-anteroom-slot");
 static USER: HeaderName = HeaderName::from_static("x-anteroom-user");
 static CLAIMED_USER: HeaderName = HeaderName::from_static("x-anteroom-claimed-user");
 static COMMAND: HeaderName = HeaderName::from_static("x-anteroom-command");
+static KEEP_ALIVE: HeaderName = HeaderName::from_static("keep-alive");
+static PROXY_CONNECTION: HeaderName = HeaderName::from_static("proxy-connection");
+
+/// What only a trusted proxy may say of a visitor, beside all that begins with `x-forwarded-`: whence they come, and what they asked for.
+const PROXYS: [&str; 11] = [
+    "forwarded",
+    "x-real-ip",
+    "x-client-ip",
+    "x-cluster-client-ip",
+    "true-client-ip",
+    "cf-connecting-ip",
+    "fastly-client-ip",
+    "x-original-url",
+    "x-original-uri",
+    "x-override-url",
+    "x-rewrite-url",
+];
 
 /// A request that may pass.
 pub struct Forward {
@@ -290,15 +307,12 @@ impl Forward {
     /// Whether the origin is not told of a header, by its name in lower case: only we may say it, or only a trusted proxy
     /// may, or it would make of a request another one than was judged.
     pub(super) fn withholds(&self, name: &str) -> bool {
-        // Hardly any name begins so: one look at the first letter spares the rest.
-        if !matches!(name.as_bytes().first(), Some(b'x' | b'f')) {
+        // Hardly any name begins so: one look at the first letters spares the rest.
+        if !matches!(name.as_bytes(), [b'x' | b'f', ..] | [b'c', b'f', ..] | [b't', b'r', ..]) {
             return false;
         }
         let ours = |name: &str| name.starts_with("x-anteroom-") || name == "x-admission-pass";
-        let proxys = |name: &str| {
-            matches!(name, "forwarded" | "x-real-ip" | "x-original-url" | "x-rewrite-url")
-                || name.starts_with("x-forwarded-")
-        };
+        let proxys = |name: &str| PROXYS.contains(&name) || name.starts_with("x-forwarded-");
         let another_method = |name: &str| {
             let names = ["x-http-method-override", "x-http-method", "x-method-override"];
             self.by_method && names.contains(&name)
@@ -412,10 +426,17 @@ impl Forward {
     }
 }
 
-/// What an origin says to us alone goes on to nobody: its order, and what `Connection` names as being for the next end only. Where the
-/// body ends is said in other words than these, and an upgrade is for the visitor.
+/// What an origin says to us alone goes on to nobody: its order, how long it keeps the connection, and what `Connection` names as being for
+/// the next end only. Where the body ends is said in other words than these, and but once; and an upgrade is for the visitor.
 pub(super) fn unsay(response: &mut ResponseHeader) {
-    response.remove_header(&COMMAND);
+    for name in [&COMMAND, &KEEP_ALIVE, &PROXY_CONNECTION] {
+        response.remove_header(name);
+    }
+    // Lengths that differ came no further than here (RFC 9112, 6.3).
+    let mut lengths = response.headers.get_all(header::CONTENT_LENGTH).iter();
+    if let (Some(length), Some(_)) = (lengths.next().cloned(), lengths.next()) {
+        let _ = response.insert_header(header::CONTENT_LENGTH, length);
+    }
     let lines = response.headers.get_all(header::CONNECTION).iter();
     let named = lines.flat_map(|line| line.as_bytes().split(|byte| *byte == b','));
     let named: Vec<_> = named.filter_map(|name| names_another(name.trim_ascii())).collect();

@@ -68,6 +68,9 @@ impl Live {
         }
         match self.way(head, path, &client) {
             Way::Misdirected => Verdict::Answer(Response::plain(421, "No such site here.\n")),
+            Way::Unclear => {
+                Verdict::Answer(Response::plain(400, "This path could mean different pages.\n"))
+            }
             Way::Open { origin } => self.open(origin, client, false),
             Way::Bypassed { origin, by_method, .. } => self.open(origin, client, by_method),
             Way::Guarded { room, origin } => {

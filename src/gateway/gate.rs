@@ -36,7 +36,7 @@ use super::fence::Fence;
 use super::forward::{Forward, TOO_LARGE};
 use super::front::Verdict;
 use super::head::{Head as _, Peer};
-use super::http1::{Body, Http1, Refused, Storage};
+use super::http1::{self, Body, Http1, Refused, Storage};
 use super::lane::{self, Lane, Passed, Plain};
 use super::live::Live;
 use super::proxy::{Handed, Proxy};
@@ -161,7 +161,13 @@ impl Gate {
                         false => return None,
                     }
                 }
-                Err(refused) => refused,
+                Err(refused) => match http1::mended(unread) {
+                    Some(mended) => {
+                        *unread = BytesMut::from(&*mended);
+                        continue;
+                    }
+                    None => refused,
+                },
             };
             self.live.load().access.unreadable(refused.0);
             refuse(stream, refused).await;

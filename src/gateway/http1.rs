@@ -5,13 +5,17 @@
 //!
 //! Refused: a line that does not end in CR LF, folded lines, a name with white space, more than one
 //! `Content-Length` or `Host`, a length that is no plain number, `Transfer-Encoding` other than `chunked`, or
-//! beside a length, or in HTTP/1.0, a target that is no path, and an absolute one that names another host.
+//! beside a length, or in HTTP/1.0, a target that is no path, and an absolute one that names another host. A target that says what
+//! it should in other words than pingora takes is [mended] first.
 
 use std::mem::MaybeUninit;
 
 use http::Version;
 
 use super::head::Head;
+
+/// pingora takes no longer target.
+const MAX_TARGET: usize = u16::MAX as usize - 1;
 
 /// The lines a head may have at most, whatever the configuration allows.
 pub const MAX_LINES: usize = 128;
@@ -182,9 +186,82 @@ fn line_ends(head: &[u8]) -> Result<(), Refused> {
     if bare { Err(BAD("A line must end in CR LF.\n")) } else { Ok(()) }
 }
 
+/// What pingora takes for no part of a target, though some write it there: browsers escape it.
+fn is_unwritten(byte: u8, in_query: bool) -> bool {
+    match byte {
+        b'<' | b'>' => true,
+        b'"' => in_query,
+        b'`' => !in_query,
+        _ => false,
+    }
+}
+
+fn has_unwritten(target: &str) -> bool {
+    let bytes = target.as_bytes();
+    if memchr::memchr3(b'<', b'>', b'"', bytes).is_none() && memchr::memchr(b'`', bytes).is_none() {
+        return false;
+    }
+    let query = target.find('?').unwrap_or(target.len());
+    bytes.iter().enumerate().any(|(at, byte)| is_unwritten(*byte, at > query))
+}
+
+/// A head that [`Http1::parse`] refuses for its target, with that target as pingora takes it: escaped, and without a host that differs from
+/// the line `Host` by its capitals or by a port that goes without saying. So all ways to an origin are the same. `None`: that is not why.
+pub fn mended(head: &[u8]) -> Option<Vec<u8>> {
+    let (line, rest) = head.split_at(memchr::memchr(b'\n', head)?);
+    let start = memchr::memchr(b' ', line)? + 1;
+    let end = memchr::memrchr(b' ', line).filter(|end| *end > start)?;
+    let whole = std::str::from_utf8(&line[start..end]).ok()?;
+    let local = local(whole, rest);
+    let target = local.unwrap_or(whole);
+    if local.is_none() && !has_unwritten(target) {
+        return None;
+    }
+    let query = target.find('?').unwrap_or(target.len());
+    let mut mended = Vec::with_capacity(head.len() + 64);
+    mended.extend_from_slice(&head[..start]);
+    for (at, byte) in target.bytes().enumerate() {
+        match is_unwritten(byte, at > query) {
+            true => mended.extend_from_slice(format!("%{byte:02X}").as_bytes()),
+            false => mended.push(byte),
+        }
+    }
+    mended.extend_from_slice(&head[end..]);
+    Some(mended)
+}
+
+/// The path of a target that names its host in other words than the line `Host` among `lines`.
+fn local<'t>(target: &'t str, lines: &[u8]) -> Option<&'t str> {
+    let (scheme, rest) = target.split_once("://")?;
+    let port = if scheme.eq_ignore_ascii_case("https") { ":443" } else { ":80" };
+    let (authority, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
+    let lines = lines.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).skip(1);
+    let lines = lines.take_while(|line| !line.is_empty());
+    let mut hosts = lines.filter_map(|line| {
+        let (name, value) = line.split_at(memchr::memchr(b':', line)?);
+        name.eq_ignore_ascii_case(b"host").then(|| value[1..].trim_ascii())
+    });
+    let (Some(host), None) = (hosts.next(), hosts.next()) else { return None };
+    let host = std::str::from_utf8(host).ok()?;
+    let bare = |name: &str| name.strip_suffix(port).unwrap_or(name).to_ascii_lowercase();
+    let known = ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known));
+    let same = known && host != authority && bare(host) == bare(authority);
+    match path {
+        "" if same => Some("/"),
+        path if same && path.starts_with('/') => Some(path),
+        _ => None,
+    }
+}
+
 /// The path, and the host if the target names one.
 fn target(raw: &str) -> Result<(&str, Option<&str>), Refused> {
     plain_target(raw)?;
+    if raw.len() > MAX_TARGET {
+        return Err(Refused(414, "This target is too long.\n"));
+    }
+    if has_unwritten(raw) {
+        return Err(BAD("A target has such characters only escaped.\n"));
+    }
     if raw.starts_with('/') {
         return Ok((raw, None));
     }

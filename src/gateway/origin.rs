@@ -37,6 +37,8 @@ pub struct Origin {
     name: String,
     settings: settings::Origin,
     servers: LoadBalancer<RoundRobin>,
+    /// Where they were found, and under which names.
+    names: Vec<(SocketAddr, String)>,
     /// How each of them is reached.
     peers: Vec<HttpPeer>,
     /// Idle connections to each of them, in the same order, for plain requests; none, where TLS is spoken.
@@ -60,6 +62,35 @@ impl Origin {
     /// # Errors
     /// A name that can't be found.
     pub async fn new(name: &str, settings: settings::Origin) -> Result<Origin, BadOrigin> {
+        let names = Origin::find(name, &settings).await?;
+        Ok(Origin::of(name, settings, names).await)
+    }
+
+    /// The one there was, with all it knows of its servers, if it is what this would be.
+    ///
+    /// # Errors
+    /// A name that can't be found.
+    pub async fn after(
+        before: Option<&Arc<Origin>>,
+        name: &str,
+        settings: &settings::Origin,
+        metrics: &Metrics,
+    ) -> Result<Arc<Origin>, BadOrigin> {
+        let names = Origin::find(name, settings).await?;
+        match before.filter(|before| before.settings == *settings && before.names == names) {
+            Some(before) => Ok(before.clone()),
+            None => {
+                let origin = Origin::of(name, settings.clone(), names).await;
+                Ok(Arc::new(origin.counted_by(metrics.origin(name))))
+            }
+        }
+    }
+
+    /// Addresses of its servers, each once, with their names.
+    async fn find(
+        name: &str,
+        settings: &settings::Origin,
+    ) -> Result<Vec<(SocketAddr, String)>, BadOrigin> {
         let mut names = Vec::new();
         for server in &settings.servers {
             let bad = |problem: String| BadOrigin {
@@ -78,6 +109,14 @@ impl Origin {
         }
         names.sort();
         names.dedup_by_key(|(address, _)| *address);
+        Ok(names)
+    }
+
+    async fn of(
+        name: &str,
+        settings: settings::Origin,
+        names: Vec<(SocketAddr, String)>,
+    ) -> Origin {
         let servers = names.iter().map(|(address, _)| Backend {
             addr: AnyAddr::Inet(*address),
             weight: 1,
@@ -93,7 +132,7 @@ impl Origin {
         let pool = |address| Pool::new(address, settings.connect_timeout, settings.keepalive);
         let pools = plain.map(|(address, _)| pool(*address)).collect();
         let meter = Metrics::default().origin(name);
-        Ok(Origin { name: name.to_owned(), settings, servers, peers, pools, meter })
+        Origin { name: name.to_owned(), settings, servers, names, peers, pools, meter }
     }
 
     /// The same, counted by these.

@@ -2,7 +2,8 @@
 //!
 //! Owns the rules an operator wrote about hosts, paths and exceptions, and makes them hard to walk
 //! around: a host nobody names goes nowhere, a path counts in every reading an origin could give it and in
-//! any case, the most specific room wins, and an exception needs certainty. Decides nothing about visitors.
+//! any case, the most specific room wins, and an exception needs certainty. A path with dots that leads to one room for some and to another
+//! for others is nobody's: a pass of one must not open the other. Decides nothing about visitors.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -73,6 +74,8 @@ pub struct Asked<'a> {
 pub enum Way<'a> {
     /// Nobody here is called so: 421.
     Misdirected,
+    /// Nobody can say what is meant: 400.
+    Unclear,
     /// Outside every room.
     Open {
         /// To this origin.
@@ -112,6 +115,8 @@ pub struct Routes {
 struct Site {
     origin: Option<String>,
     rooms: Vec<usize>,
+    /// Named as a site: what is said of less specific hosts is said of others.
+    own: bool,
 }
 
 impl Routes {
@@ -128,7 +133,9 @@ impl Routes {
             guard.bypass.sort_by_key(|rule| matches!(rule, Bypass::Method(_)));
         }
         for (host, origin) in sites {
-            routes.site(host).origin.get_or_insert_with(|| origin.clone());
+            let site = routes.site(host);
+            site.own = true;
+            site.origin.get_or_insert_with(|| origin.clone());
         }
         for index in 0..routes.guards.len() {
             let Guard { hosts, origin, .. } = routes.guards[index].clone();
@@ -162,27 +169,42 @@ impl Routes {
     pub fn way(&self, asked: &Asked<'_>) -> Way<'_> {
         let mut sites = self.sites(asked.host);
         let readings = Readings::of(asked.path);
-        match self.guard(sites.clone(), &readings) {
-            Some(guard) => {
-                let (room, origin) = (&*guard.room, &*guard.origin);
-                match guard.exception(asked, &readings) {
-                    Some(rule) => {
-                        let by_method = matches!(rule, Bypass::Method(_));
-                        Way::Bypassed { room, origin, by_method }
-                    }
-                    None => Way::Guarded { room, origin },
-                }
-            }
-            None => match sites.find_map(|site| site.origin.as_deref()) {
+        if !readings.is_clear() {
+            return Way::Unclear;
+        }
+        let Some(guard) = self.guard(sites.clone(), readings.all(), readings.is_dotted()) else {
+            return match sites.find_map(|site| site.origin.as_deref()) {
                 Some(origin) => Way::Open { origin },
                 None => Way::Misdirected,
-            },
+            };
+        };
+        let mut alike = true;
+        if !readings.is_one() {
+            for reading in readings.all() {
+                let one = std::iter::once(reading);
+                let found = self.guard(sites.clone(), one, readings.is_dotted());
+                let same = found.is_some_and(|found| std::ptr::eq(found, guard));
+                if readings.is_dotted() && found.is_some() && !same {
+                    return Way::Unclear;
+                }
+                alike &= same;
+            }
+        }
+        let (room, origin) = (&*guard.room, &*guard.origin);
+        match guard.exception(asked, &readings).filter(|_| alike) {
+            Some(rule) => {
+                let by_method = matches!(rule, Bypass::Method(_));
+                Way::Bypassed { room, origin, by_method }
+            }
+            None => Way::Guarded { room, origin },
         }
     }
 
     /// The room that guards a path, whatever exceptions there are.
     pub fn room(&self, host: &str, path: &str) -> Option<&str> {
-        self.guard(self.sites(host), &Readings::of(path)).map(|guard| guard.room.as_str())
+        let readings = Readings::of(path);
+        let guard = self.guard(self.sites(host), readings.all(), readings.is_dotted());
+        guard.map(|guard| guard.room.as_str())
     }
 
     /// The rooms on a host, most specific first.
@@ -191,15 +213,19 @@ impl Routes {
         rooms.map(|index| self.guards[*index].room.as_str())
     }
 
-    /// The most specific host first; on it, the most specific path in any reading.
-    fn guard<'r>(
+    /// The most specific host first; on it, the most specific path in any reading. `from`: it is enough that one begins there.
+    fn guard<'r, 'p>(
         &'r self,
         mut sites: impl Iterator<Item = &'r Site>,
-        readings: &Readings<'_>,
+        readings: impl Iterator<Item = &'p str> + Clone,
+        from: bool,
     ) -> Option<&'r Guard> {
         sites.find_map(|site| {
             let rooms = site.rooms.iter().map(|index| &self.guards[*index]);
-            let matching = rooms.filter_map(|guard| Some((guard.depth(readings)?, guard)));
+            let matching = rooms.filter_map(|guard| {
+                let depth = guard.depth(readings.clone(), from)?;
+                Some((depth, guard))
+            });
             // Of equals the first that was written.
             let (_, guard) =
                 matching.reduce(|best, next| if next.0 > best.0 { next } else { best })?;
@@ -207,7 +233,7 @@ impl Routes {
         })
     }
 
-    /// What is said about a host, most specific first.
+    /// What is said about a host, most specific first, and no further than where it is named as a site.
     fn sites<'r>(&'r self, host: &str) -> impl Iterator<Item = &'r Site> + Clone {
         let host = bare_host(host);
         let exact = self.exact.get(&*host);
@@ -215,7 +241,13 @@ impl Routes {
         let wild = self.wild.iter().filter(move |(suffix, _)| {
             host.len() > suffix.len() && host.ends_with(suffix.as_str())
         });
-        exact.into_iter().chain(wild.map(|(_, site)| site)).chain([&self.any])
+        let mut named = false;
+        let all = exact.into_iter().chain(wild.map(|(_, site)| site)).chain([&self.any]);
+        all.take_while(move |site| {
+            let before = named;
+            named |= site.own;
+            !before
+        })
     }
 }
 
@@ -233,15 +265,16 @@ fn bare_host(host: &str) -> Cow<'_, str> {
 }
 
 /// How much of a path a pattern fixes, if it fits: `/drop/*` is everything below `/drop` and itself,
-/// `/checkout` is itself, with or without a slash at the end. `alike` says whether two texts are one.
-fn fits(pattern: &str, path: &str, alike: fn(&[u8], &[u8]) -> bool) -> Option<usize> {
+/// `/checkout` is itself, with or without a slash at the end. `alike` says whether two texts are one; `from`, whether it is enough
+/// that the path begins there.
+fn fits(pattern: &str, path: &str, alike: fn(&[u8], &[u8]) -> bool, from: bool) -> Option<usize> {
     let (stem, open) = match pattern.strip_suffix("/*") {
         Some(stem) => (stem, true),
         None => (pattern.strip_suffix('/').unwrap_or(pattern), false),
     };
     let (start, rest) = path.as_bytes().split_at_checked(stem.len())?;
     // What follows is looked at first: for most paths it says no at once.
-    let inside = matches!(rest, b"" | b"/") || (open && rest.starts_with(b"/"));
+    let inside = matches!(rest, b"" | b"/") || ((open | from) && rest.starts_with(b"/"));
     (inside && alike(start, stem.as_bytes())).then_some(2 * pattern.len() + usize::from(!open))
 }
 
@@ -256,13 +289,18 @@ fn to_the_letter(one: &[u8], other: &[u8]) -> bool {
 }
 
 impl Guard {
-    /// How specifically this room guards a path, in any reading of it.
-    fn depth(&self, readings: &Readings<'_>) -> Option<usize> {
+    /// How specifically this room guards a path, in any of these readings.
+    fn depth<'p>(
+        &self,
+        readings: impl Iterator<Item = &'p str> + Clone,
+        from: bool,
+    ) -> Option<usize> {
         match &self.paths {
             None => Some(0),
             Some(patterns) => {
                 let in_any = |pattern: &String| {
-                    readings.all().filter_map(|path| fits(pattern, path, in_any_case)).max()
+                    let depths = readings.clone();
+                    depths.filter_map(|path| fits(pattern, path, in_any_case, from)).max()
                 };
                 patterns.iter().filter_map(in_any).max()
             }
@@ -271,8 +309,12 @@ impl Guard {
 
     /// The rule that lets it by.
     fn exception(&self, asked: &Asked<'_>, readings: &Readings<'_>) -> Option<&Bypass> {
+        let names = |pattern: &str, path| fits(pattern, path, to_the_letter, false).is_some();
         let applies = |rule: &&Bypass| match rule {
-            Bypass::Path(pattern) => fits(pattern, readings.plain(), to_the_letter).is_some(),
+            Bypass::Path(pattern) => {
+                names(pattern, readings.plain())
+                    && readings.kept().is_none_or(|kept| names(pattern, kept))
+            }
             Bypass::Address(net) => net.contains(&asked.address),
             Bypass::Header(name, value) => {
                 (asked.header)(&name.to_ascii_lowercase(), value.as_bytes())

@@ -239,6 +239,8 @@ pub struct Bounds {
     pub connections: usize,
     /// Of them, from one address that is no trusted proxy's.
     pub connections_per_address: usize,
+    /// Streams of server-sent events at once, of all rooms together.
+    pub streams: usize,
     /// Until a whole request head is here, from its first byte on; also until the first byte of a connection.
     pub header_timeout: Duration,
     /// Between two requests of a connection.
@@ -260,6 +262,7 @@ impl Default for Bounds {
         Bounds {
             connections: 100_000,
             connections_per_address: 20_000,
+            streams: 50_000,
             header_timeout: Duration::from_secs(10),
             idle_timeout: Duration::from_secs(15),
             header_bytes: 32 * 1024,

@@ -47,12 +47,19 @@ impl Language {
         (0..ALL.len()).map(|index| Language(index as u8))
     }
 
-    /// By the first part of a tag: `pt-BR` and `pt-PT` both read `pt`.
+    /// By the first part of a tag: `pt-BR` and `pt-PT` both read `pt`. Chinese is read in two scripts, which the tag says, or the country.
     pub(super) fn tagged(tag: &[u8]) -> Option<Language> {
-        let primary = tag.split(|byte| matches!(byte, b'-' | b'_')).next().unwrap_or_default();
+        let mut parts = tag.split(|byte| matches!(byte, b'-' | b'_'));
+        let primary = parts.next().unwrap_or_default();
         // What Hebrew was called until 1989; some phones still do.
         let primary = if primary.eq_ignore_ascii_case(b"iw") { b"he" } else { primary };
-        Language::all().find(|language| primary.eq_ignore_ascii_case(language.code().as_bytes()))
+        let is = |part: &[u8], names: &[&[u8]]| names.iter().any(|n| part.eq_ignore_ascii_case(n));
+        let said = parts.find(|part| is(part, &[b"hant", b"hans", b"tw", b"hk", b"mo"]));
+        let code = match said {
+            Some(part) if is(primary, &[b"zh"]) && !is(part, &[b"hans"]) => &b"zh-hant"[..],
+            _ => primary,
+        };
+        Language::all().find(|language| code.eq_ignore_ascii_case(language.code().as_bytes()))
     }
 
     pub(super) fn words(self) -> &'static Words {
@@ -90,7 +97,13 @@ mod tests {
         assert_eq!(of("fr, de"), "fr", "of equals the first");
         assert_eq!(of("de;q=0, fr;q=0.1"), "fr");
         assert_eq!(of("PT-br"), "pt");
-        assert_eq!(of("zh_TW"), "zh");
+        for traditional in ["zh_TW", "zh-hk", "zh-Hant", "zh-Hant-CN", "zh-MO;q=0.9,zh;q=0.8"] {
+            assert_eq!(of(traditional), "zh-Hant", "{traditional}");
+        }
+        for simplified in ["zh", "zh-CN", "zh-SG", "zh-Hans-HK", "zh-hans"] {
+            assert_eq!(of(simplified), "zh", "{simplified}");
+        }
+        assert_eq!(of("en-HK"), "en");
         assert_eq!(of("iw"), "he");
         assert_eq!(of("*"), "en");
         assert_eq!(of("xx-YY"), "en");

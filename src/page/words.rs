@@ -21,11 +21,12 @@ mod sv;
 mod tr;
 mod uk;
 mod zh;
+mod zh_hant;
 
 use serde_json::{Map, Value, json};
 
 /// The languages. The first is for readers of none of them.
-pub(super) static ALL: [&Words; 18] = [
+pub(super) static ALL: [&Words; 19] = [
     &en::WORDS,
     &de::WORDS,
     &fr::WORDS,
@@ -44,6 +45,7 @@ pub(super) static ALL: [&Words; 18] = [
     &ja::WORDS,
     &ko::WORDS,
     &zh::WORDS,
+    &zh_hant::WORDS,
 ];
 
 /// A language.

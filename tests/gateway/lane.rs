@@ -258,7 +258,7 @@ fn what_an_origin_says_of_its_connection_goes_no_further() {
     let long = Request::get("/").with("X-Named", "1").with("Connection", "x-named");
     for request in [Request::get("/"), long] {
         let site = Verbatim::new(&[
-            (b"HTTP/1.1 200 OK\r\nX-Inner: 1\r\nX-Other: 2\r\nConnection: keep-alive, X-inner,Content-Length\r\nContent-Length: 2\r\n\r\nok", true),
+            (b"HTTP/1.1 200 OK\r\nX-Inner: 1\r\nX-Other: 2\r\nConnection: keep-alive, X-inner,Content-Length\r\nKeep-Alive: timeout=77\r\nContent-Length: 2\r\n\r\nok", true),
             OK,
         ]);
         let gateway = site.gateway();
@@ -266,7 +266,48 @@ fn what_an_origin_says_of_its_connection_goes_no_further() {
         let answer = connection.ask(&request);
         assert_eq!((answer.status, answer.text().as_str()), (200, "ok"));
         assert_eq!((answer.header("x-inner"), answer.header("x-other")), (None, Some("2")));
+        assert!(answer.all("keep-alive").all(|line| !line.contains("77")), "{answer:?}");
         assert_eq!(connection.ask(&Request::get("/")).text(), "ok");
+    }
+}
+
+/// A length that is said twice is one length, and goes on once: the next to read it may not see it so.
+#[test]
+fn a_length_that_is_said_twice_goes_on_once() {
+    let long = Request::get("/").with("X-Named", "1").with("Connection", "x-named");
+    for request in [Request::get("/"), long] {
+        let site = Verbatim::new(&[
+            (
+                b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX-A: b\r\nContent-Length: 2\r\n\r\nok",
+                true,
+            ),
+            OK,
+        ]);
+        let gateway = site.gateway();
+        let mut connection = gateway.connect();
+        let answer = connection.ask(&request);
+        assert_eq!((answer.status, answer.text().as_str()), (200, "ok"), "{answer:?}");
+        assert_eq!(answer.all("content-length").collect::<Vec<_>>(), ["2"]);
+        assert_eq!(answer.header("x-a"), Some("b"));
+        assert_eq!(connection.ask(&Request::get("/")).text(), "ok");
+    }
+}
+
+/// `nc -N` and old clients say all they have to say, and then that it was all.
+#[test]
+fn whoever_says_no_more_still_listens() {
+    let origin = Origin::start();
+    let gateway = Gateway::before(&origin).room("sale", "paths = [\"/guarded\"]").tls().start();
+    let short = Request::get("/slow?ms=300");
+    let long = short.clone().with("X-Named", "1").with("Connection", "x-named");
+    let body = Request::post("/slow?ms=300", vec![b'a'; 100]);
+    for request in [short, long, body, Request::get("/stream?chunks=4&ms=100&bytes=100")] {
+        let mut connection = gateway.connect();
+        connection.send(&request.bytes());
+        connection.finish();
+        let answer = connection.read();
+        assert!(answer.is_from_origin(), "{request:?}: {answer:?}");
+        assert!(connection.ends(), "and there is no next request to wait for");
     }
 }
 
@@ -313,6 +354,12 @@ fn the_origin_hears_what_it_would_hear_the_long_way() {
             .with("X_Anteroom_User", "forged")
             .with("Forwarded", "for=1.2.3.4")
             .with("X-Forwarded-For", "1.2.3.4")
+            .with("X-Client-IP", "1.2.3.4")
+            .with("True-Client-IP", "1.2.3.4")
+            .with("CF-Connecting-IP", "1.2.3.4")
+            .with("cf_connecting_ip", "1.2.3.4")
+            .with("X-Original-URI", "/forged")
+            .with("X-Override-URL", "/forged")
             .with("Cookie", "a=b; anteroom-00ff00ff=x; c=d")
             .with("TE", "trailers")
             .with("Proxy-Authorization", "secret")

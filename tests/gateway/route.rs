@@ -1,10 +1,15 @@
 //! Rooms guard what they say they guard, however it is asked for.
 
+use std::io::Write as _;
 use std::net::IpAddr;
+use std::path::Path;
+use std::process::{Command, Stdio};
 
 use anteroom::gateway::path::Readings;
 use anteroom::gateway::route::{Asked, Bypass, Guard, Routes, Way, same};
 use proptest::prelude::*;
+use proptest::strategy::ValueTree as _;
+use proptest::test_runner::TestRunner;
 
 fn guard(room: &str, hosts: &[&str], paths: &[&str]) -> Guard {
     let some = |list: &[&str]| {
@@ -97,6 +102,19 @@ fn a_path_outside_every_room_goes_to_the_hosts_origin() {
     let routes = Routes::new(vec![guard("sale", &["shop.example.com"], &["/checkout"])], &sites);
     assert_eq!(routes.way(&get("shop.example.com", "/about")), Way::Open { origin: "sale-origin" });
     assert_eq!(routes.way(&get("www.example.com", "/checkout")), Way::Open { origin: "www" });
+    // A host that is named as a site is none of "any host"'s, and one of a name below a wildcard none of the wildcard's.
+    let mut rooms = vec![guard("sale", &[], &[]), guard("wild", &["*.example.com"], &[])];
+    for host in ["www.example.com", "WWW.example.com."] {
+        let routes = Routes::new(rooms.clone(), &sites);
+        assert_eq!(routes.way(&get(host, "/")), Way::Open { origin: "www" });
+        assert_eq!(routes.rooms(host).count(), 0, "nor does its API know them");
+        assert_eq!(room(&routes, "shop.example.com", "/"), Some("wild"));
+        assert_eq!(room(&routes, "elsewhere.example", "/"), Some("sale"));
+    }
+    rooms.push(guard("own", &["www.example.com"], &["/checkout"]));
+    let routes = Routes::new(rooms, &sites);
+    assert_eq!(room(&routes, "www.example.com", "/checkout"), Some("own"), "but its own are");
+    assert_eq!(routes.way(&get("www.example.com", "/")), Way::Open { origin: "www" });
     let mut api_only = guard("api", &[], &[]);
     api_only.hosts = Some(vec![]);
     let routes = Routes::new(vec![api_only], &sites);
@@ -104,7 +122,7 @@ fn a_path_outside_every_room_goes_to_the_hosts_origin() {
 }
 
 /// Every one of them reaches `/checkout/pay` on some server.
-const WAYS_ROUND: [&str; 32] = [
+const WAYS_ROUND: [&str; 48] = [
     "/checkout/pay",
     "//checkout//pay",
     "/./checkout/./pay",
@@ -137,6 +155,25 @@ const WAYS_ROUND: [&str; 32] = [
     "/checkout./pay",
     "/checkout%20%20/pay",
     "/chec\u{212a}out/pay",
+    // To one who keeps empty segments, to one who goes by the beginning, to one who takes the first for a host.
+    "/checkout//../pay",
+    "/x/..//../checkout/pay",
+    "/static/..//checkout/pay",
+    "/checkout/..",
+    "/checkout/../static/x",
+    "/checkout/%2e%2e/static/x",
+    "/static/../checkout/../static/x",
+    "/./checkout/../static/x",
+    "/checkout//../../static/x",
+    "//static/checkout/pay",
+    "/\\static/checkout/pay",
+    "///static/checkout/pay",
+    // To one who resolves before decoding once more.
+    "/static/../%2563heckout/%252e%252e/../pay",
+    "/static/..%20/checkout/pay",
+    // To IIS, and to others.
+    "/%u0063heckout/pay",
+    "/static/%u002e%u002e%u002fcheckout/pay",
 ];
 
 #[test]
@@ -155,7 +192,15 @@ fn there_is_no_way_round() {
         );
     }
     let by = Way::Bypassed { room: "all", origin: "all-origin", by_method: false };
-    for path in ["/static/app.js", "/static", "/static/a%20b.css", "/static/%7euser/x"] {
+    for path in [
+        "/static/app.js",
+        "/static",
+        "/static/a%20b.css",
+        "/static/%7euser/x",
+        "/static//app.js",
+        "/static/https://cdn.example/app.js",
+        "/static/%u00",
+    ] {
         assert_eq!(routes.way(&get("all.example.com", path)), by, "{path}");
     }
     for path in [
@@ -170,6 +215,14 @@ fn there_is_no_way_round() {
         "/static/a%20",
         "/STATIC/app.js",
         "/%53tatic/a",
+        "//static/a",
+        "/static/.",
+        "/static/./a",
+        "/static/a/..",
+        "/secret/../static/x",
+        "/secret//../static/x",
+        "/static/../static/x",
+        "/static/%u0061",
     ] {
         assert_eq!(room(&routes, "all.example.com", path), Some("all"), "{path}");
     }
@@ -215,6 +268,123 @@ fn exceptions_by_address_header_and_method() {
         let way = routes.way(&Asked { header: &header, ..plain });
         assert_eq!(way == by, expected, "{value:?}");
     }
+}
+
+#[test]
+fn a_path_with_dots_that_leads_to_two_rooms_leads_nowhere() {
+    let mut all = guard("all", &[], &[]);
+    all.bypass = vec![Bypass::Method("OPTIONS".into())];
+    let routes = Routes::new(vec![all, guard("drop", &[], &["/drop/*"])], &[]);
+    for path in ["/drop/../secret", "/drop//../secret", "/secret/../drop/7", "/drop/..", "/./drop"]
+    {
+        assert_eq!(routes.way(&get("h", path)), Way::Unclear, "{path}");
+    }
+    for path in ["/drop/../drop/7", "/drop/./7", "/drop/7/.."] {
+        assert_eq!(room(&routes, "h", path), Some("drop"), "{path}");
+    }
+    // A pattern without dots about it is of the page it names alone.
+    let routes = Routes::new(vec![guard("one", &[], &["/checkout"])], &[("*".into(), "x".into())]);
+    assert_eq!(room(&routes, "h", "/checkout/../x"), Some("one"));
+    assert_eq!(routes.way(&get("h", "/checkout/x")), Way::Open { origin: "x" });
+    assert_eq!(routes.way(&get("h", "/a/../b")), Way::Open { origin: "x" });
+}
+
+#[test]
+fn a_path_of_very_many_readings_leads_nowhere() {
+    let routes = Routes::new(vec![guard("drop", &[], &["/drop/*"])], &[("*".into(), "x".into())]);
+    for path in [format!("/{}/..", "a".repeat(2_000)), "/a%2f;/..\\%252e.//%2509.%3f/".repeat(12)] {
+        assert_eq!(routes.way(&get("h", &path)), Way::Unclear, "{path}");
+    }
+    // Long alone, or full of slashes, it is as clear as any.
+    for path in [format!("/{}", "a".repeat(20_000)), "/a//b".repeat(2_000)] {
+        assert_eq!(routes.way(&get("h", &path)), Way::Open { origin: "x" });
+    }
+}
+
+/// What paths are made of that lead astray.
+const NASTY: [&str; 24] = [
+    "drop",
+    "drop",
+    "static",
+    "static",
+    ".anteroom",
+    "x",
+    "..",
+    "..",
+    "..",
+    ".",
+    "",
+    "",
+    "%2e%2e",
+    "%2E.",
+    "..%2fdrop",
+    "%2f",
+    "..;",
+    "drop;a",
+    "..\\drop",
+    "%5c..",
+    "%252e%252e",
+    "%64rop",
+    "x%2f..",
+    "..%252fdrop",
+];
+
+/// How Node reads each of them.
+fn read_by_node(paths: &[String]) -> Vec<Vec<String>> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/gateway/readings.mjs");
+    let mut node = Command::new("node");
+    let node = node.arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+    let mut node = node.unwrap_or_else(|error| panic!("node: {error}: run make tools"));
+    let said = serde_json::to_vec(paths).expect("JSON");
+    node.stdin.take().expect("a pipe").write_all(&said).expect("it listens");
+    let output = node.wait_with_output().expect("an end");
+    assert!(output.status.success());
+    serde_json::from_slice(&output.stdout).expect("JSON")
+}
+
+/// Whatever Node makes of a path, by itself or behind another server, is guarded.
+#[test]
+fn a_path_is_guarded_wherever_node_finds_it() {
+    let mut runner = TestRunner::default();
+    let segments = prop::collection::vec(prop::sample::select(&NASTY[..]), 1..6);
+    let made = (0..4_000).map(|_| {
+        let segments = segments.new_tree(&mut runner).expect("a value").current();
+        format!("/{}", segments.join("/"))
+    });
+    let paths: Vec<String> = made.collect();
+    let begins = |reading: &str, stem: &str| {
+        reading.strip_prefix(stem).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    let site = [("*".to_owned(), "x".to_owned())];
+    let drop = Routes::new(vec![guard("drop", &[], &["/drop/*"])], &site);
+    let mut all = guard("all", &[], &[]);
+    all.bypass = vec![Bypass::Path("/static/*".into())];
+    let all = Routes::new(vec![all], &[]);
+    let both = Routes::new(vec![guard("all", &[], &[]), guard("drop", &[], &["/drop/*"])], &[]);
+    let (mut bypassed, mut unclear, mut guarded) = (0, 0, 0);
+    for (path, found) in paths.iter().zip(read_by_node(&paths)) {
+        let lies = |stem: &str| found.iter().any(|reading| begins(reading, stem));
+        let readings = Readings::of(path);
+        match drop.way(&get("h", path)) {
+            Way::Unclear => unclear += 1,
+            Way::Guarded { .. } => guarded += 1,
+            way => assert!(!lies("/drop"), "{path}: {way:?} for {found:?}"),
+        }
+        let ours = readings.all().any(|reading| begins(reading, "/.anteroom"));
+        assert!(ours || !readings.is_clear() || !lies("/.anteroom"), "{path}: {found:?}");
+        if let Way::Bypassed { .. } = all.way(&get("h", path)) {
+            bypassed += 1;
+            assert!(found.iter().all(|reading| begins(reading, "/static")), "{path}: {found:?}");
+        }
+        if let Way::Guarded { room, .. } = both.way(&get("h", path))
+            && readings.is_dotted()
+        {
+            let strays = |reading: &String| begins(reading, "/drop") != (room == "drop");
+            assert!(!found.iter().any(strays), "{path}: {room} for {found:?}");
+        }
+    }
+    assert!(bypassed > 10 && guarded > 1_000, "{bypassed} let by, {guarded} guarded");
+    assert!(unclear < 80, "{unclear} of {} are too much", paths.len());
 }
 
 proptest! {

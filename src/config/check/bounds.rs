@@ -26,14 +26,23 @@ impl Check<'_> {
             }
             Some(Written { value, .. }) => *value,
         };
+        let connections = number(
+            &written.connections,
+            usual.connections,
+            1,
+            10_000_000,
+            text::grouped,
+            "a node without connections serves nobody, and more than that no system has",
+        );
         Bounds {
-            connections: number(
-                &written.connections,
-                usual.connections,
+            connections,
+            streams: number(
+                &written.streams,
+                connections.div_ceil(2),
                 1,
                 10_000_000,
                 text::grouped,
-                "a node without connections serves nobody, and more than that no system has",
+                "an app's stream could not be opened without one, and more than that no system has",
             ),
             connections_per_address: number(
                 &written.connections_per_address,

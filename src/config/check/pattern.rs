@@ -102,16 +102,18 @@ pub(super) fn path(text: &str) -> Result<String, Wrong> {
         return wrong("has a * that is not a last part of its own", means);
     }
     let readings = Readings::of(text);
+    let plain = readings.plain();
+    if plain != text {
+        return wrong(
+            "is not in its shortest form",
+            format!("it would fit nothing. Write \"{plain}\""),
+        );
+    }
     if !readings.is_certain() {
         let means = "origins differ in how they read it, so nobody could be sure. Name a plainer one above it";
         return wrong("can be read in several ways", means);
     }
-    match readings.plain() {
-        plain if plain == text => Ok(text.to_owned()),
-        plain => {
-            wrong("is not in its shortest form", format!("it would fit nothing. Write \"{plain}\""))
-        }
-    }
+    Ok(text.to_owned())
 }
 
 /// A network, or one address.

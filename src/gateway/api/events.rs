@@ -3,7 +3,7 @@
 //! Owns the stream's rhythm. The first event comes at once; then one for every change, at the pace at which a page would
 //! have polled, and at once when the turn comes or is over, which ends the stream. Whoever is sent to the end of the line
 //! is told of the place there by the same stream. Every event and every sign of life in between counts as a poll. A stream
-//! holds a connection for as long as its visitor waits, so there are only so many of a room on a node, and of a visitor: whoever gets none polls.
+//! holds a connection for as long as its visitor waits, so there are only so many on a node, of a room, and of a visitor: whoever gets none polls.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -57,9 +57,17 @@ impl Streams {
         self.lock().values().map(|open| open.all).sum()
     }
 
-    /// One more, if a room has fewer than `most` and whose it is has fewer than one may have.
-    fn take(self: &Arc<Streams>, room: &str, number: Number, most: usize) -> Option<Opened> {
+    /// One more, if there are fewer than `in_all`, the room has fewer than `most`, and whose it is has fewer than one may have.
+    fn take(
+        self: &Arc<Streams>,
+        (room, number): (&str, Number),
+        most: usize,
+        in_all: usize,
+    ) -> Option<Opened> {
         let mut rooms = self.lock();
+        if rooms.values().map(|open| open.all).sum::<usize>() >= in_all {
+            return None;
+        }
         let open = rooms.entry(room.to_owned()).or_default();
         let own = open.of.get(&number).copied().unwrap_or(0);
         if open.all >= most || own >= MAX_OWN {
@@ -146,7 +154,8 @@ pub fn events(
     let entrance = asker.entrance;
     let now_ms = entrance.room.now_ms();
     let most = entrance.settings.limits.events;
-    let Some(opened) = node.take(entrance.room.name(), asker.proof.number, most) else {
+    let whose = (entrance.room.name(), asker.proof.number);
+    let Some(opened) = node.take(whose, most, live.bounds.streams) else {
         let message = "there are as many streams open on this node as there may be, in all or of this visitor: poll queue/status instead";
         return Err(at(now_ms, 503, "too_many_streams", message).retry_after(30));
     };

@@ -28,7 +28,7 @@ pub(super) struct Head {
     pub(super) persists: bool,
     /// Whether it goes on for as long as somebody listens.
     pub(super) is_stream: bool,
-    /// Whether there is something in it for us alone.
+    /// Whether there is something in it for us alone, or something twice.
     ours: bool,
 }
 
@@ -88,6 +88,8 @@ impl Head {
                     if content_length.is_some_and(|before| before != number) {
                         return Err(Nonsense);
                     }
+                    // Said once: not everybody behind us takes it twice.
+                    ours |= content_length.is_some();
                     content_length = Some(number);
                 }
                 17 if name.eq_ignore_ascii_case("transfer-encoding") => {

@@ -148,6 +148,15 @@ fn hosts_in_doubt() {
             "GET http://evil.example/evil HTTP/1.1\r\nHost: shop.example\r\n\r\n".to_owned(),
         ),
         (
+            "another port in the target",
+            "GET http://shop.example:443/evil HTTP/1.1\r\nHost: shop.example\r\n\r\n".to_owned(),
+        ),
+        (
+            "two hosts beside a target that names one in capitals",
+            "GET http://SHOP.example/evil HTTP/1.1\r\nHost: shop.example\r\nHost: shop.example\r\n\r\n"
+                .to_owned(),
+        ),
+        (
             "a user in the target",
             "GET http://a@shop.example/evil HTTP/1.1\r\nHost: shop.example\r\n\r\n".to_owned(),
         ),
@@ -275,9 +284,59 @@ fn the_absolute_form_of_the_same_host_is_that_host() {
         let host = seen.all("host").collect::<Vec<_>>();
         assert!(host.len() == 1 && host[0].eq_ignore_ascii_case("shop.example"), "{host:?}");
     }
-    let bare = gateway.connect().ask(&Request::get("http://shop.example"));
-    assert!(bare.is_from_origin());
-    assert_eq!(origin.last().target, "/");
+    for target in ["http://shop.example", "http://SHOP.example:80"] {
+        let bare = gateway.connect().ask(&Request::get(target));
+        assert!(bare.is_from_origin());
+        assert_eq!(origin.last().target, "/");
+    }
+    // A host has no capitals, and a port that goes without saying is none; on the long way, too.
+    for target in [
+        "HTTP://SHOP.Example/echo?a=B",
+        "http://shop.example:80/echo?a=B",
+        "https://Shop.example:443/echo?a=B",
+    ] {
+        let short = Request::get(target);
+        let long = short.clone().with("X-Named", "1").with("Connection", "x-named");
+        for request in [short, long] {
+            let answer = gateway.connect().ask(&request);
+            assert!(answer.is_from_origin(), "{request:?}: {answer:?}");
+            assert_eq!(origin.last().target, "/echo?a=B");
+            assert_eq!(origin.last().all("host").collect::<Vec<_>>(), ["shop.example"]);
+        }
+        let guarded = target.replace("/echo", "/guarded");
+        assert_eq!(gateway.connect().ask(&Request::get(&guarded).by_browser()).status, 503);
+    }
+}
+
+/// What browsers escape and others do not: every way to the origin takes it, and says the same.
+#[test]
+fn a_target_is_escaped_where_its_writer_forgot() {
+    let origin = Origin::start();
+    let room = "paths = [\"/guarded/*\"]";
+    let gateway = Gateway::before(&origin).room("sale", room).start();
+    for (target, heard) in [
+        ("/?q=<b>", "/?q=%3Cb%3E"),
+        ("/a`b?c=`", "/a%60b?c=`"),
+        ("/a\"b?c=\"d\"&e='", "/a\"b?c=%22d%22&e='"),
+        ("/<a>?b", "/%3Ca%3E?b"),
+        ("http://shop.example/?a=<", "/?a=%3C"),
+        ("/{a}|^[b]\\?c={}|^[]\\~", "/{a}|^[b]\\?c={}|^[]\\~"),
+    ] {
+        let short = Request::get(target);
+        let long = short.clone().with("X-Named", "1").with("Connection", "x-named");
+        let body = Request::post(target, vec![b'a'; 20_000]);
+        let mut connection = gateway.connect();
+        for request in [short, long, body] {
+            let answer = connection.ask(&request);
+            assert!(answer.is_from_origin(), "{request:?}: {answer:?}");
+            assert_eq!(origin.last().target, heard);
+        }
+        // Whoever enters comes by the line.
+        let entering = format!("/guarded{}", target.trim_start_matches("http://shop.example"));
+        assert!(crate::support::Visitor::new(&gateway).open(&entering).is_from_origin());
+        assert_eq!(origin.last().target, format!("/guarded{heard}"));
+    }
+    assert!(origin.seen().iter().all(|seen| seen.problem.is_none()));
 }
 
 #[test]

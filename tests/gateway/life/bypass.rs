@@ -1,6 +1,7 @@
 //! Exceptions, and the tricks by which one would get by without one.
 
-use crate::support::{Gateway, Origin, Request, Response, Visitor};
+use crate::support::http2::Http2;
+use crate::support::{Config, Gateway, Origin, Request, Response, Visitor};
 
 /// Sends a target exactly as it is.
 fn raw(gateway: &Gateway, target: &str) -> Response {
@@ -72,6 +73,13 @@ fn no_path_that_might_mean_another_one_is_an_exception() {
         "/static/..%23secret",
         "/static/a%00/../secret",
         "/static/a.",
+        "/secret/../static/x",
+        "/secret//../static/x",
+        "/secret/%2e%2e/static/x",
+        "//secret/static/x",
+        "//static/x",
+        "/static/./x",
+        "/static/%u0061",
     ];
     for target in tricks {
         let page = raw(&gateway, target);
@@ -88,6 +96,7 @@ fn no_path_that_might_mean_a_room_walks_around_it() {
     let gateway = Gateway::before(&origin).room("sale", room).start();
     assert!(raw(&gateway, "/").is_from_origin(), "outside of the room");
     assert!(raw(&gateway, "/checkouts").is_from_origin());
+    assert!(raw(&gateway, "/z//a/../b").is_from_origin(), "dots of no room's");
     assert!(raw(&gateway, "/dropped").is_from_origin());
     origin.forget();
     let tricks = [
@@ -149,6 +158,16 @@ fn no_path_that_might_mean_a_room_walks_around_it() {
         "/x/../DROP/7",
         "/drop%3Fx/7",
         "/drop/7%23",
+        "/drop//../item",
+        "/drop/..",
+        "/drop/%2e%2e/z",
+        "/drop/../z",
+        "/checkout/..",
+        "/checkout/../z",
+        "/z//../checkout",
+        "/z/..//../checkout",
+        "//z/checkout",
+        "/%u0063heckout",
     ];
     for target in tricks {
         let page = raw(&gateway, target);
@@ -165,6 +184,41 @@ fn no_path_that_might_mean_a_room_walks_around_it() {
     }
     let seen: Vec<String> = origin.seen().into_iter().map(|seen| seen.target).collect();
     assert!(seen.is_empty(), "{seen:?}");
+}
+
+/// Sloppy sites have links with two slashes: whoever is inside gets what they lead to, as it came.
+#[test]
+fn two_slashes_are_no_reason_to_turn_somebody_away() {
+    let origin = Origin::start();
+    let gateway = Gateway::before(&origin).room("sale", "paths = [\"/drop/*\"]").start();
+    let mut ann = Visitor::new(&gateway);
+    for target in ["/drop//7", "//drop/7", "/drop/https://cdn.example/7"] {
+        assert!(ann.open(target).is_from_origin(), "{target}");
+        assert_eq!(origin.last().target, target);
+        assert_eq!(origin.last().header("x-anteroom-number"), Some("1"), "{target}");
+    }
+}
+
+/// Who is in one room is not in another for that, whatever a server makes of dots.
+#[test]
+fn a_pass_of_one_room_opens_no_other() {
+    let origin = Origin::start();
+    let config = Config::new(&[origin.address().to_string()])
+        .room("all", "mode = \"hold\"")
+        .room("drop", "paths = [\"/drop/*\"]")
+        .tls();
+    let gateway = Gateway::start(config);
+    let mut ann = Visitor::secure(&gateway);
+    assert!(ann.open("/drop/7").is_from_origin());
+    assert!(ann.open("/drop/./7").is_from_origin(), "there in every reading");
+    origin.forget();
+    let mut door = Http2::open(&gateway);
+    for target in ["/drop/../secret", "/drop//../secret", "/secret/../drop/7", "/./drop/7"] {
+        let request = ann.dress(Request::get(target).by_browser());
+        let (one, two) = (ann.connect().ask(&request), door.ask(&request));
+        assert_eq!((one.status, two.status), (400, 400), "{target}: {one:?} {two:?}");
+    }
+    assert!(origin.seen().is_empty());
 }
 
 #[test]

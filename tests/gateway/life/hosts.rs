@@ -68,6 +68,23 @@ fn each_host_has_its_own_origin_and_each_room_its_own_cookie() {
     assert_eq!(from(&mut eve, "/sale/vip/2").as_deref(), Some("blog"), "rooms are of their hosts");
 }
 
+/// `[sites]` names hosts outside of every room: one for any host is none for them.
+#[test]
+fn a_site_is_outside_of_a_room_for_any_host() {
+    let (shop, www) = (Origin::named("shop"), Origin::named("www"));
+    let config = Config::new(&[shop.address().to_string()])
+        .origin("www", &[www.address().to_string()], "")
+        .room("sale", "mode = \"hold\"")
+        .tables("[sites.\"www.example\"]\norigin = \"www\"\n");
+    let gateway = Gateway::start(config);
+    let mut ann = Visitor::new(&gateway).at("www.example");
+    assert_eq!(ann.open("/").header("x-origin"), Some("www"));
+    assert_eq!(ann.token(), None);
+    let mut bob = Visitor::new(&gateway).at("elsewhere.example");
+    assert_eq!(bob.open("/").state().as_deref(), Some("waiting"));
+    assert!(shop.seen().is_empty());
+}
+
 #[test]
 fn one_line_for_several_hosts() {
     let origin = Origin::start();

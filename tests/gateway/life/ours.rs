@@ -45,6 +45,12 @@ fn nothing_of_ours_reaches_the_origin() {
         "/x%2f..%2f.anteroom/x",
         "/.anteroom%00/x",
         "/;/.anteroom/x",
+        "/.anteroom//../x",
+        "/.anteroom/../x",
+        "/.anteroom/..",
+        "/x/..//../.anteroom/x",
+        "//x/.anteroom/x",
+        "/%u002eanteroom/x",
     ];
     for target in dressed {
         for method in ["GET", "POST", "HEAD"] {
@@ -55,6 +61,15 @@ fn nothing_of_ours_reaches_the_origin() {
     }
     let seen: Vec<String> = origin.seen().into_iter().map(|seen| seen.target).collect();
     assert!(seen.is_empty(), "{seen:?}");
+}
+
+/// A header is ASCII.
+#[test]
+fn the_way_back_is_escaped() {
+    let (_origin, gateway) = open_site();
+    let asked = Request::get("/.anteroom/continue?to=%2Fcaf%C3%A9%3Fa%3D%25C3%25A9").by_browser();
+    let answer = gateway.connect().ask(&asked);
+    assert_eq!((answer.status, answer.header("location")), (303, Some("/caf%C3%A9?a=%C3%A9")));
 }
 
 #[test]

@@ -89,6 +89,38 @@ fn another_origin_is_used_at_once() {
     assert_eq!(connection.ask(&asked).header("x-origin"), Some("second"));
 }
 
+/// What a reload leaves as it was it does not forget: which server is sick, and who has asked how often.
+#[test]
+fn what_is_known_of_servers_and_visitors_stays_known() {
+    let origins = ["a", "b"].map(Origin::named);
+    let servers = origins.each_ref().map(|origin| origin.address().to_string());
+    let config = Config::new(&servers)
+        .site("health_interval = \"2s\"\nhealth_path = \"/health\"")
+        .room("sale", "paths = [\"/sale/*\"]\nmode = \"hold\"\npage = { message = \"before\" }")
+        .limits("requests_per_address = \"3/h\"");
+    let gateway = Gateway::start(config);
+    let sick_answers = || {
+        let answers = (0..8).map(|_| gateway.connect().ask(&Request::get("/")));
+        answers.filter(|answer| answer.header("x-origin") == Some("b")).count()
+    };
+    let refused = || gateway.connect().ask(&Request::get("/sale/").by_browser()).status == 429;
+    assert_eq!([(); 4].map(|()| refused()), [false, false, false, true]);
+    origins[1].sickens(true);
+    eventually("the sick one is left out", || (sick_answers() == 0).then_some(()));
+    let text = gateway.config().text();
+    for message in ["\"after\"", "\"after that\""] {
+        assert!(gateway.reload(&text.replace("\"before\"", message)));
+        assert_eq!(sick_answers(), 0, "it is as sick as it was");
+        assert!(refused(), "and they have asked as often");
+    }
+    origins[1].sickens(false);
+    eventually("it is well, and looked after still", || (sick_answers() > 0).then_some(()));
+    // What is said anew about them counts from now on.
+    let other = text.replace("3/h", "4/h").replace("\"2s\"", "\"3s\"");
+    assert!(gateway.reload(&other));
+    assert!(!refused());
+}
+
 #[test]
 fn certificates_are_read_again() {
     use crate::support::tls;

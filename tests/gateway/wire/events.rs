@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::{call, join, room, status, ticket};
-use crate::support::{Connection, Gateway, Origin, Request, Response, Visitor, eventually};
+use crate::support::{Config, Connection, Gateway, Origin, Request, Response, Visitor, eventually};
 
 struct Stream(Connection);
 
@@ -70,6 +70,30 @@ fn a_stream_is_refused_like_a_poll() {
     assert_eq!(refused.status, 404);
     let nothing = gateway.connect().ask(&Request::get("/.anteroom/v1/queue/events"));
     assert_eq!((nothing.status, nothing.code().as_str()), (400, "missing_ticket"), "{nothing:?}");
+}
+
+/// However many rooms there are, streams leave connections to those who come.
+#[test]
+fn there_are_only_so_many_of_all_rooms_together() {
+    let origin = Origin::start();
+    let config = Config::new(&[origin.address().to_string()])
+        .room("sale", "paths = [\"/sale\"]\nmode = \"hold\"")
+        .room("more", "paths = [\"/more\"]\nmode = \"hold\"")
+        .tables("[bounds]\nstreams = 2\n");
+    let gateway = Gateway::start(config);
+    let ticket = |room: &str, device: &str| {
+        let named = json!({ "event_id": room, "device_id": device });
+        let joined = call(&gateway, "queue/join", &named).json();
+        joined["queue_id"].as_str().expect("a ticket").to_owned()
+    };
+    let one = Stream::open(&gateway, &ticket("sale", "one")).expect("a stream");
+    let _two = Stream::open(&gateway, &ticket("more", "two")).expect("a stream");
+    let three = ticket("more", "three");
+    let target = format!("/.anteroom/v1/queue/events?queue_id={three}");
+    let refused = gateway.connect().ask(&Request::get(&target));
+    assert_eq!((refused.status, refused.code().as_str()), (503, "too_many_streams"));
+    drop(one);
+    eventually("a place is free", || Stream::open(&gateway, &three).ok());
 }
 
 #[test]
