@@ -518,7 +518,9 @@ mod tests {
         assert!(found.contains("and is behind them"), "{found}");
 
         let called = |number| Event::Called { number: (1, number) };
-        let waits = |number| Event::Waiting { number: (1, number), asked: later };
+        // A judgement that finds something takes its time: each begins anew.
+        let later = || Instant::now() + Duration::from_secs(1);
+        let waits = |number| Event::Waiting { number: (1, number), asked: later() };
         let found = judged(&[(1, 1, called(2)), (1_500, 0, waits(1))]).expect_err("overtaken");
         assert!(found.contains("was told to wait"), "{found}");
         assert_eq!(

@@ -121,7 +121,8 @@ fn of_two_masters_that_as_many_sentinels_name_the_one_of_the_later_failover_is_a
     let (before, after) = (RedisServer::start(), RedisServer::start());
     let mut dead = stubborn(&before);
     dead.kill();
-    let url = url([&stubborn_since(&before, 3), &stubborn_since(&after, 4), &dead]);
+    let sentinels = [stubborn_since(&before, 3), stubborn_since(&after, 4), dead];
+    let url = url(&sentinels);
     for turn in 1..=20 {
         assert_eq!(Caller::new(&url).count("n").unwrap(), turn);
     }
