@@ -16,7 +16,7 @@ use super::settings::OnLoss;
 use super::show::{Notice, Reader};
 use crate::line::{Key, Keyed, Subject, View};
 use crate::room::Proof;
-use crate::token::Provisional;
+use crate::token::{Provisional, Scratch, Token};
 
 impl Entrance {
     /// How the store stands to this node.
@@ -32,8 +32,8 @@ impl Entrance {
                 };
                 Contact::Lost(Lost { stance, began_ms })
             }
-            // Nobody came meanwhile, so nobody is kept waiting for them.
-            Some((_, 0)) => Contact::Kept,
+            // Nobody came meanwhile, here or anywhere, so nobody is kept waiting for them.
+            Some((_, 0)) if self.room.view().counts().nodes <= 1 => Contact::Kept,
             Some((elapsed_ms, arrivals)) => {
                 let pauses = (self.arrival_pause(arrivals), self.settings.poll_max);
                 let replay = Replay::new(began_ms, outage.span_ms(), elapsed_ms, pauses);
@@ -50,8 +50,30 @@ impl Entrance {
         }
     }
 
+    /// A time of arrival as far as this node knows it; `None`: it does not count for anything any more.
+    pub(super) fn dated<'s>(&self, mut arrival: Provisional<'s>) -> Option<Provisional<'s>> {
+        if let Some(node) = arrival.clock_of {
+            arrival.arrived_ms = self.room.came_ms(arrival.arrived_ms, node);
+        }
+        self.counts(&arrival).then_some(arrival)
+    }
+
+    /// Another ticket for somebody whose own says something that can't be: it is by the clock of a node that did not know what
+    /// time it was. While the store is away they have come by now, and lose no more than the time until they asked again;
+    /// afterwards only that node knows better.
+    pub(super) fn date_again(&self, token: &[u8]) -> Option<String> {
+        self.room.outage().filter(|outage| outage.is_present())?;
+        let mut scratch = Scratch::new();
+        let Ok(Token::Provisional(arrival)) = self.keys.read(token, &mut scratch) else {
+            return None;
+        };
+        let (said_ms, known) = (arrival.arrived_ms, self.room.arrival().1.is_none());
+        let arrival = self.dated(arrival).filter(|dated| known && dated.arrived_ms != said_ms)?;
+        self.keys.sign_provisional(&Provisional { clock_of: None, ..arrival }).ok()
+    }
+
     /// Whether a time of arrival still counts for anything.
-    pub(super) fn counts(&self, arrival: &Provisional<'_>) -> bool {
+    fn counts(&self, arrival: &Provisional<'_>) -> bool {
         let age_ms = self.room.now_ms().saturating_sub(arrival.arrived_ms);
         self.room.view().settings().is_none_or(|settings| age_ms <= settings.ticket_max_ms)
     }
@@ -106,12 +128,13 @@ impl Entrance {
 
     /// The provisional ticket of somebody who comes now.
     pub fn arrive(&self, nonce: Key, identity: &Identity) -> String {
-        let outage = self.room.outage();
-        if let Some(outage) = &outage {
+        if let Some(outage) = self.room.outage() {
             outage.note_arrival();
         }
+        let (arrived_ms, clock_of) = self.room.arrival();
         let arrival = Provisional {
-            arrived_ms: outage.map_or_else(|| self.room.now_ms(), |outage| outage.now_ms()),
+            arrived_ms,
+            clock_of,
             nonce,
             device_id: identity.device_id.as_deref().map(Into::into),
             user_id: identity.user_id.as_deref().map(Into::into),

@@ -368,8 +368,10 @@ impl Entrance {
         match self.keys.read(token, scratch) {
             Ok(Token::Ticket(ticket)) => Held::Ticket(ticket),
             Ok(Token::Pass(pass)) => Held::Pass(pass),
-            Ok(Token::Provisional(arrival)) if self.counts(&arrival) => Held::Provisional(arrival),
-            Ok(Token::Provisional(_) | Token::Invite(_)) => Held::Nothing,
+            Ok(Token::Provisional(arrival)) => {
+                self.dated(arrival).map_or(Held::Nothing, Held::Provisional)
+            }
+            Ok(Token::Invite(_)) => Held::Nothing,
             Err(_) => Held::Nothing,
         }
     }

@@ -316,7 +316,13 @@ fn guarded(
             }
             (Carried::Provisional { nonce, .. }, wait_ms) => {
                 let wait_ms = entrance.arrival_wait_ms(nonce, wait_ms);
-                return Verdict::Answer(entrance.show(&reader, Notice::Arrived(wait_ms)));
+                let answer = entrance.show(&reader, Notice::Arrived(wait_ms));
+                return Verdict::Answer(match token.and_then(|token| entrance.date_again(token)) {
+                    Some(ticket) => {
+                        answer.with("Set-Cookie", entrance.jar.keep(&ticket, client.secure))
+                    }
+                    None => answer,
+                });
             }
             _ => {
                 let user = user(head, &client, entrance);

@@ -66,7 +66,12 @@ pub fn pause(arrivals: u64, polls_per_second: u32, poll_max: Duration) -> Durati
 /// apart than span / length times what their clocks, and the network, are late. A node keeps who comes up to [`EARLY_MS`]
 /// too early until their moment, so that is some tenths of a second: after five minutes of outage, played in 30 s, whoever
 /// comes 2 s later is behind. Whoever asks late joins when they ask, and nobody waits for them. Nodes that lost
-/// the store at other moments, or found it so, are off by as much.
+/// the store at other moments, or found it so, are off by as much: a node tries once a second.
+///
+/// Every node that lost the store keeps to it, whether anybody came to it meanwhile or not. One that did not, because only others
+/// were cut off, or that was started afterwards, has a line and no outage: it gives whoever asks a number at once, as it has done all along. Of
+/// those who came to the others, who happens to ask it is early then, by one pause at most while the outage lasts, and by the
+/// length of the replay afterwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Replay {
     /// When the outage began.

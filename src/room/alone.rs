@@ -23,6 +23,24 @@ impl Room {
         self.outage.load_full()
     }
 
+    /// What time it is for somebody who comes and can't be given a number; and by the clock of which node, if this one does not
+    /// know the store's.
+    pub fn arrival(&self) -> (u64, Option<u128>) {
+        let (now_ms, guessed) = match &*self.outage.load() {
+            Some(outage) => (outage.now_ms(), outage.is_guessed()),
+            None => (self.now_ms(), self.heard_ago().is_none()),
+        };
+        (now_ms, guessed.then_some(self.node))
+    }
+
+    /// When somebody came who was told so by a node that went by its own clock, as far as this one knows.
+    pub fn came_ms(&self, arrived_ms: u64, clock_of: u128) -> u64 {
+        let outage = self.outage.load();
+        outage
+            .as_ref()
+            .map_or(arrived_ms, |outage| outage.came_ms(arrived_ms, clock_of == self.node))
+    }
+
     /// A pass that was in force when the store was lost is to last longer, and the line hears of it afterwards: on the
     /// terms it would have given. The room's clock stands still while nobody can ask it, so the seat is still theirs; if only
     /// this node is cut off it may be somebody else's by now, and there is one more inside than seats until the pass ends.
@@ -79,7 +97,9 @@ impl Room {
     fn begin_outage(&self, since: Instant) {
         let ago_ms = u64::try_from(since.elapsed().as_millis()).unwrap_or(0);
         let last = self.outage.load_full();
-        let outage = Outage::new(since, self.now_ms().saturating_sub(ago_ms), last.as_deref());
+        let (began_ms, guessed) =
+            (self.now_ms().saturating_sub(ago_ms), self.heard_ago().is_none());
+        let outage = Outage::new(since, began_ms, guessed, last.as_deref());
         self.outage.store(Some(Arc::new(outage)));
     }
 
@@ -92,7 +112,7 @@ impl Room {
         if !outage.is_present() || !self.desk().memo.is_heard() {
             return;
         }
-        let ended = outage.ended();
+        let ended = outage.ended(self.now_ms());
         let lasted = ended.lasted();
         let arrivals = ended.arrivals();
         self.desk().find();

@@ -21,6 +21,8 @@ const NONCE: usize = 16;
 pub struct Provisional<'a> {
     /// When its holder came, in unix milliseconds: those who came within one second are told apart, too.
     pub arrived_ms: u64,
+    /// The node by whose own clock that is: it had not heard its store's time yet. `None`: it is the store's.
+    pub clock_of: Option<u128>,
     /// Unlike all others: the same one joins once, however often it is shown.
     pub nonce: [u8; NONCE],
     /// The device, as an app named it.
@@ -35,6 +37,8 @@ struct Claims<'a> {
     #[serde(borrow)]
     event_id: Text<'a>,
     arrived_ms: u64,
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    clock_of: Option<Text<'a>>,
     #[serde(borrow)]
     nonce: Text<'a>,
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
@@ -51,6 +55,7 @@ impl<'a> Provisional<'a> {
         Ok(json(&Claims {
             event_id: lend(room),
             arrived_ms: self.arrived_ms,
+            clock_of: self.clock_of.map(|node| Text(format!("{node:032x}").into())),
             nonce: Text(B64.encode(self.nonce).into()),
             device_id: self.device_id.as_deref().map(lend),
             user_id: self.user_id.as_deref().map(lend),
@@ -70,8 +75,11 @@ impl<'a> Provisional<'a> {
         if length != Ok(NONCE) {
             return Err(TokenError::Claims("have a nonce of another length"));
         }
+        let node = |text: Text<'_>| u128::from_str_radix(&text.0, 16);
+        let clock_of = claims.clock_of.map(node).transpose();
         Ok(Self {
             arrived_ms: claims.arrived_ms,
+            clock_of: clock_of.map_err(|_| TokenError::Claims("name a clock that is no node's"))?,
             nonce,
             device_id: claims.device_id.map(|text| text.0),
             user_id: claims.user_id.map(|text| text.0),

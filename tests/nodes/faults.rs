@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use anteroom::clock;
 
 use super::crowd::{Balancer, Party};
-use super::history::Event;
+use super::history::{Event, Forgotten};
 use super::{Fleet, Store, state};
-use crate::support::redis::{RedisServer, Relay, Sentinels, Setup};
+use crate::support::redis::{Cluster, RedisServer, Relay, Sentinels, Setup};
 use crate::support::{eventually, within};
 
 const PEOPLE: usize = 2_000;
@@ -112,7 +112,8 @@ fn redis_restarts_empty() {
     fleet.watch_seats(&redis);
     gather(&mut fleet);
     fleet.await_entries(ENOUGH);
-    let (lost, released) = (Instant::now(), state(&redis, "released"));
+    let called = state(&redis, "released") + SEATS as u64;
+    let lost = Instant::now();
     redis.restart_empty();
     fleet.await_entries(2 * ENOUGH);
     let pause = fleet.crowd.history.longest_pause(lost);
@@ -123,7 +124,7 @@ fn redis_restarts_empty() {
     let issued = state(&redis, "issued");
     assert!(issued >= 100_000, "no gap below {issued}");
     let saw = fleet.judge_with("Redis restarts empty", Store::IsLost, |terms| {
-        terms.forgotten = released + SEATS as u64;
+        terms.forgotten = Some(Forgotten { at: lost, upto: called });
     });
     assert_eq!(saw.unanswered, 0, "{saw}");
 }
@@ -162,6 +163,7 @@ fn redis_is_away_for_longer_than_the_heartbeat_timeout() {
 fn a_replica_that_lags_takes_over() {
     let mut sentinels = Sentinels::start(1);
     let mut fleet = Fleet::start(&vec![sentinels.url(); 3], SEATS, SHORT);
+    fleet.watch_seats(&sentinels.servers[1]);
     gather(&mut fleet);
     fleet.await_entries(ENOUGH);
     sentinels.stop_following();
@@ -169,13 +171,36 @@ fn a_replica_that_lags_takes_over() {
     let lag = || state(master, "issued").saturating_sub(state(replica, "issued"));
     let lag = eventually("a replica that lags", || Some(lag()).filter(|lag| *lag >= 100));
     println!("the last {lag} numbers are lost");
-    let released = state(master, "released");
+    let called = state(master, "released") + SEATS as u64;
+    let lost = Instant::now();
     sentinels.lose_the_master();
     assert_eq!(sentinels.servers[1].info("role"), "master");
     let saw = fleet.judge_with("a lagging replica takes over", Store::IsLost, |terms| {
-        terms.forgotten = released + SEATS as u64;
+        terms.forgotten = Some(Forgotten { at: lost, upto: called });
     });
     saw.was_lost();
+    assert_eq!(saw.unanswered, 0, "{saw}");
+}
+
+/// Visitors saw the same, for as long as the cluster took to notice: its nodes ask each other, and two seconds of silence count.
+#[test]
+fn a_master_in_a_cluster_is_killed() {
+    let mut cluster = Cluster::start();
+    let (_, home) = cluster.home("anteroom:{sale}:state");
+    let replica = cluster.add_replica(home);
+    let mut fleet = Fleet::start(&vec![cluster.url(); 3], SEATS, SHORT);
+    fleet.watch_seats(&cluster.nodes[replica]);
+    gather(&mut fleet);
+    fleet.await_entries(ENOUGH);
+    let called = state(&cluster.nodes[home], "released") + SEATS as u64;
+    let lost = Instant::now();
+    cluster.nodes[home].kill();
+    let saw = fleet.judge_with("a master in a cluster is killed", Store::IsLost, |terms| {
+        // The replica may lack the last moments.
+        terms.forgotten = Some(Forgotten { at: lost, upto: called });
+    });
+    saw.was_lost();
+    assert_eq!(cluster.nodes[replica].info("role"), "master");
     assert_eq!(saw.unanswered, 0, "{saw}");
 }
 

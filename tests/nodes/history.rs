@@ -62,12 +62,21 @@ pub struct Terms {
     /// Whose node was cut off for longer than the line waits for anybody: others go first, and then they do. See
     /// [`History::back_at_the_head`].
     pub cut_off: Range<Person>,
-    /// Numbers up to this one had been called when the store forgot about it. Whoever of them was not inside yet goes to the head
-    /// of the line, and waits there for a seat.
-    pub forgotten: u64,
+    /// What the store forgot, if it did.
+    pub forgotten: Option<Forgotten>,
     /// Of two who came while no numbers were given, the one who came so much earlier has the lower one. See `gateway::loss`: twice
     /// what nodes are apart in finding the store again, because the outage is played at least twice as fast.
     pub arrivals: Duration,
+}
+
+/// A store forgot whom it had called. Whoever of them was not inside yet goes to the head of the line, and waits there for a seat: behind
+/// nobody who is called from then on.
+#[derive(Clone, Copy, Debug)]
+pub struct Forgotten {
+    /// When it did.
+    pub at: Instant,
+    /// The last it had called.
+    pub upto: u64,
 }
 
 impl History {
@@ -272,20 +281,17 @@ struct Overtaken {
 }
 
 fn overtaken(events: &[Noted], terms: &Terms) -> Vec<Overtaken> {
-    // When the highest number called so far became a higher one.
-    let mut called: Vec<(Instant, Number)> = Vec::new();
-    for (at, _, event) in events {
-        if let Event::Called { number } | Event::Entered { number } = event
-            && called.last().is_none_or(|(_, highest)| number > highest)
-        {
-            called.push((*at, *number));
-        }
-    }
+    let called = calls(events, None);
+    // A call is heard of by as much later.
+    let again = terms.forgotten.map(|lost| (lost, calls(events, Some(lost.at + terms.spread))));
     let mut overtaken = Vec::new();
-    for (_, person, event) in events {
-        if let Event::Waiting { number, asked } = event
-            && !terms.cut_off.contains(person)
-            && number.1 > terms.forgotten
+    for (at, person, event) in events {
+        let Event::Waiting { number, asked } = event else { continue };
+        let called = match &again {
+            Some((lost, again)) if *at >= lost.at && number.1 <= lost.upto => again,
+            _ => &called,
+        };
+        if !terms.cut_off.contains(person)
             && let Some((at, behind)) =
                 called.get(called.partition_point(|(_, highest)| highest <= number))
             && asked > at
@@ -294,6 +300,19 @@ fn overtaken(events: &[Noted], terms: &Terms) -> Vec<Overtaken> {
         }
     }
     overtaken
+}
+
+/// When the highest number called so far, from a moment on, became a higher one.
+fn calls(events: &[Noted], from: Option<Instant>) -> Vec<(Instant, Number)> {
+    let mut called: Vec<(Instant, Number)> = Vec::new();
+    for (at, _, event) in events.iter().filter(|(at, _, _)| Some(*at) >= from) {
+        if let Event::Called { number } | Event::Entered { number } = event
+            && called.last().is_none_or(|(_, highest)| number > highest)
+        {
+            called.push((*at, *number));
+        }
+    }
+    called
 }
 
 fn seats_are_kept(events: &[Noted], max_active: usize, broken: &mut Vec<String>) {
@@ -443,13 +462,18 @@ mod tests {
     use super::*;
 
     fn judged(events: &[(u64, Person, Event)]) -> Result<(), String> {
-        judged_of(events, 0)
+        judged_of(events, None)
     }
 
-    fn judged_of(events: &[(u64, Person, Event)], forgotten: u64) -> Result<(), String> {
+    /// `forgotten`: when the store forgot, and up to which number.
+    fn judged_of(
+        events: &[(u64, Person, Event)],
+        forgotten: Option<(u64, u64)>,
+    ) -> Result<(), String> {
         let began = Instant::now();
         let history = History::default();
         let at = |ms: u64| began + Duration::from_millis(ms);
+        let forgotten = forgotten.map(|(ms, upto)| Forgotten { at: at(ms), upto });
         *history.events() =
             events.iter().map(|(ms, who, what)| (at(*ms), *who, what.clone())).collect();
         let terms = Terms {
@@ -494,7 +518,9 @@ mod tests {
         assert!(found.contains("and is behind them"), "{found}");
 
         let called = |number| Event::Called { number: (1, number) };
-        let waits = |number| Event::Waiting { number: (1, number), asked: later };
+        // A judgement that finds something takes its time: each begins anew.
+        let later = || Instant::now() + Duration::from_secs(1);
+        let waits = |number| Event::Waiting { number: (1, number), asked: later() };
         let found = judged(&[(1, 1, called(2)), (1_500, 0, waits(1))]).expect_err("overtaken");
         assert!(found.contains("was told to wait"), "{found}");
         assert_eq!(
@@ -504,7 +530,11 @@ mod tests {
         );
         assert_eq!(judged(&[(1, 1, called(2)), (1_500, 7, waits(1))]), Ok(()), "cut off");
         let overtaken = [(1, 1, called(2)), (1_500, 0, waits(1))];
-        assert_eq!(judged_of(&overtaken, 1), Ok(()), "their turn was forgotten");
+        assert_eq!(judged_of(&overtaken, Some((500, 1))), Ok(()), "their turn was forgotten");
+        assert!(judged_of(&overtaken, Some((500, 0))).is_err(), "they had none");
+        assert!(judged_of(&overtaken, Some((1_501, 1))).is_err(), "not yet");
+        let again = [(700, 1, called(2)), (1_500, 0, waits(1))];
+        assert!(judged_of(&again, Some((500, 1))).is_err(), "and called after them again");
 
         let entered = |number| Event::Entered { number: (1, number) };
         let found = judged(&[(1, 0, entered(1)), (2, 1, entered(2))]).expect_err("a seat too many");

@@ -5,10 +5,11 @@
 //! [`scenes`] and [`together`] have those that were asked for by name. [`calls`] counts what all that costs Redis, [`starting`] and
 //! [`outgrown`] have one node that meets a Redis not made for it, [`moving`] a line that moves, [`adaptive`] a rate that follows the origin, [`classes`]
 //! and [`ranks`] visitors with proof, [`drawing`] and [`appointed`] openings, [`game`] seats with names, [`sessions`] and [`revoked`] what ends a
-//! visit, [`noshows`] those who do not come, [`switched`] what operators change meanwhile, [`windows`] batches at intervals.
+//! visit, [`arrivals`] those who come in an outage that lasts, [`noshows`] those who do not come, [`switched`] what operators change meanwhile, [`windows`] batches at intervals.
 
 mod adaptive;
 mod appointed;
+mod arrivals;
 mod calls;
 mod classes;
 mod crowd;
@@ -203,7 +204,7 @@ impl Fleet {
             max_active: self.seats,
             spread: self.bound(store),
             cut_off: 0..0,
-            forgotten: 0,
+            forgotten: None,
             arrivals: ARRIVALS,
         };
         but(&mut terms);

@@ -147,6 +147,26 @@ fn a_cluster_that_is_down_is_waited_for() {
     assert_eq!(again, counted + 1);
 }
 
+/// The only node that was named is gone, its lines are with others by now, and those hesitate once: whoever was asked before is asked
+/// again.
+#[test]
+fn a_seed_that_is_gone_locks_nobody_out_of_a_cluster_that_goes_on() {
+    let partial = RedisServer::setup().line("cluster-require-full-coverage no");
+    let mut cluster = Cluster::with(partial);
+    let mine = key("sale");
+    let (_, home) = cluster.home(&mine);
+    let seed = (home + 1) % 3;
+    let caller = Caller::new(&format!("redis-cluster://127.0.0.1:{}", cluster.nodes[seed].port()));
+    assert_eq!(caller.count(&mine).unwrap(), 1);
+    cluster.nodes[seed].kill();
+    for _ in 0..2 {
+        cluster.nodes[home].freeze();
+        assert_eq!(trouble(caller.count(&mine)), Trouble::Silent);
+        cluster.nodes[home].thaw();
+        within(SETTLED, "the line where it was", || caller.count(&mine).ok());
+    }
+}
+
 #[test]
 fn seeds_may_be_dead_or_mute() {
     let cluster = Cluster::start();

@@ -5,8 +5,8 @@ use std::time::Duration;
 use anteroom::store::redis::Trouble;
 
 use super::{Caller, opened_by, trouble};
-use crate::support::redis::sentinel::{MASTER, stubborn, url};
-use crate::support::redis::{RedisServer, Sentinels};
+use crate::support::redis::sentinel::{MASTER, stubborn, stubborn_since, url};
+use crate::support::redis::{RedisServer, Relay, Sentinels};
 use crate::support::{eventually, within};
 
 /// A Sentinel's own time to notice (0.5 s), to agree and to promote, and ours to dial.
@@ -113,6 +113,46 @@ fn one_sentinel_alone_is_not_believed() {
         assert_eq!(Caller::new(&url).count("n").unwrap(), turn);
     }
     assert_eq!(right.ask::<i64>(&["GET", "n"]), 5);
+}
+
+/// The third Sentinel is dead, and which of the two answers first is a matter of chance.
+#[test]
+fn of_two_masters_that_as_many_sentinels_name_the_one_of_the_later_failover_is_asked() {
+    let (before, after) = (RedisServer::start(), RedisServer::start());
+    let mut dead = stubborn(&before);
+    dead.kill();
+    let sentinels = [stubborn_since(&before, 3), stubborn_since(&after, 4), dead];
+    let url = url(&sentinels);
+    for turn in 1..=20 {
+        assert_eq!(Caller::new(&url).count("n").unwrap(), turn);
+    }
+    assert_eq!(after.ask::<i64>(&["GET", "n"]), 20);
+}
+
+/// Nothing tells the two apart: whoever is asked already is asked on.
+#[test]
+fn a_master_is_not_left_for_another_that_is_no_better() {
+    let servers = [RedisServer::start(), RedisServer::start()];
+    let sentinels = [stubborn(&servers[0]), stubborn(&servers[1])];
+    let relays = [Relay::to(sentinels[0].addr()), Relay::to(sentinels[1].addr())];
+    let (one, other) = (relays[0].addr(), relays[1].addr());
+    let caller = Caller::new(&format!("redis-sentinel://{one},{other}/{MASTER}"));
+    caller.count("n").unwrap();
+    let clients = |server: &RedisServer| -> String { server.ask(&["CLIENT", "LIST"]) };
+    let connection = || {
+        let both = servers.iter().map(clients).collect::<String>();
+        let ours = both.lines().find(|client| client.contains("name=anteroom"));
+        ours.and_then(|client| Some(client.split_once(" name=")?.0.to_owned()))
+    };
+    let first = connection();
+    assert!(first.is_some());
+    // One of them names the other one each time: all are asked again, then, and it comes to nothing.
+    eventually("Sentinels that were asked on", || {
+        let asked = relays.iter().map(Relay::connections).sum::<usize>();
+        (asked >= 12).then_some(())
+    });
+    caller.count("n").unwrap();
+    assert_eq!(connection(), first);
 }
 
 #[test]

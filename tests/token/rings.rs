@@ -71,6 +71,11 @@ fn a_provisional_ticket_is_neither_a_ticket_nor_a_pass() {
         let mut scratch = Scratch::new();
         let read = keys.read(token.as_bytes(), &mut scratch);
         assert_eq!(read, Ok(Token::Provisional(provisional())));
+        let clocked = Provisional { clock_of: Some(u128::MAX >> 8), ..provisional() };
+        let clocked_token = keys.sign_provisional(&clocked).expect("within limits");
+        let mut scratch = Scratch::new();
+        let read = keys.read(clocked_token.as_bytes(), &mut scratch);
+        assert_eq!(read, Ok(Token::Provisional(clocked)), "by a node's own clock");
         let other = ring.room("sale2").expect("a good room");
         let mut scratch = Scratch::new();
         let read = other.verify_provisional(token.as_bytes(), &mut scratch);
@@ -106,6 +111,9 @@ fn no_other_key_makes_provisional_tickets() {
         claims.replace("AAECAwQFBgcICQoLDA0ODw", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"),
         claims.replace(":1,", ":9007199254740992,"),
         claims.replace(":1,", ":-1,"),
+        claims.replace(":1,", ":1,\"clock_of\":\"noon\","),
+        claims.replace(":1,", ":1,\"clock_of\":\"\","),
+        claims.replace(":1,", &format!(":1,\"clock_of\":\"{}\",", "f".repeat(33))),
         claims.replace("\"sale\"", "\"sale2\""),
         ticket_claims().to_string(),
     ] {

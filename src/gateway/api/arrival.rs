@@ -68,7 +68,7 @@ pub(super) fn recorded(
 }
 
 /// A poll of somebody whose moment has not come, from memory; `None`: the line is to be asked.
-pub(super) fn answer_now(caller: &Caller<'_>) -> Option<Response> {
+pub(super) fn answer_now(caller: &Caller<'_>, client: &Client) -> Option<Response> {
     let Carried::Provisional { arrived_ms, nonce } = caller.carried else { return None };
     let known_ms = match wait_ms(caller.entrance, arrived_ms) {
         Ok(..=EARLY_MS) => return None,
@@ -77,8 +77,14 @@ pub(super) fn answer_now(caller: &Caller<'_>) -> Option<Response> {
     if let Err(refusal) = count(caller.entrance, nonce) {
         return Some(refusal);
     }
-    let queue_id = caller.named.then_some(&*caller.token);
-    Some(recorded(caller.entrance, nonce, queue_id, known_ms))
+    let entrance = caller.entrance;
+    let again = entrance.date_again(&caller.token);
+    let token = again.as_deref().map_or(&*caller.token, str::as_bytes);
+    let answer = recorded(entrance, nonce, caller.named.then_some(token), known_ms);
+    Some(match again.as_deref().filter(|_| !caller.named) {
+        Some(ticket) => answer.with("Set-Cookie", entrance.jar.keep(ticket, client.secure)),
+        None => answer,
+    })
 }
 
 /// Counts a request of this arrival.
@@ -97,7 +103,7 @@ pub(super) async fn answer(
     call: Call,
     name: Option<String>,
 ) -> Result<Response, Response> {
-    if let Some(answer) = answer_now(&caller) {
+    if let Some(answer) = answer_now(&caller, client) {
         return Ok(answer);
     }
     let Caller { entrance, named, token, carried, agent, .. } = caller;

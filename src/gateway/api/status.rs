@@ -299,7 +299,7 @@ pub(super) fn answer_now(live: &Live, head: &impl Head, client: &Client) -> Opti
         Err(refusal) => return Some(refusal),
     };
     if let Carried::Provisional { .. } = caller.carried {
-        return arrival::answer_now(&caller);
+        return arrival::answer_now(&caller, client);
     }
     let asker = match caller.asker() {
         Ok(asker) => asker,

@@ -8,7 +8,7 @@
 //! which may be heard twice, and without its retries it follows no MOVED either; besides, it keeps a
 //! connection to every node.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use redis::Value;
@@ -94,15 +94,18 @@ impl Cluster {
         connected
     }
 
-    /// Any node: one that is connected, or the first that can be.
+    /// Any node: one that is connected, or the first that can be. Seeds may be gone while the others go on, so whoever
+    /// had a line is tried as well.
     pub(super) async fn any(&self, dialler: &Arc<Dialler>) -> Result<Arc<Connection>, Failure> {
         let open = self.known().slots.values().find_map(|slot| slot.open_connection());
         if let Some(connection) = open {
             return Ok(connection);
         }
+        let mut servers: HashSet<Server> = self.known().slots.keys().cloned().collect();
+        servers.extend(self.seeds.iter().cloned());
         let mut connecting = JoinSet::new();
-        for server in &self.seeds {
-            connecting.spawn(connect(dialler.clone(), self.slot(server), server.clone()));
+        for server in servers {
+            connecting.spawn(connect(dialler.clone(), self.slot(&server), server));
         }
         let mut failure = None;
         while let Some(connected) = connecting.join_next().await {

@@ -2,7 +2,8 @@
 //! for as long as it lasts.
 //!
 //! Owns the look-up. Believes no Sentinel alone: one that was cut off goes on naming the master of before.
-//! What most of them name is tried first, and whatever was named must say itself that it is a master.
+//! What most of them name is tried first, of two that as many name the one whose failover was later (its *epoch* is
+//! higher), and whatever was named must say itself that it is a master.
 //!
 //! They are asked at once, and so is everybody they name: in the moment of a failover some are always dead,
 //! and waiting for them one after the other would take the time that a failover takes.
@@ -14,12 +15,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use redis::{Value, cmd};
+use redis::{Pipeline, Value};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use super::address::Server;
-use super::connection::{Connection, Fault, Life, Place};
+use super::connection::{Connection, Life, Place};
 use super::dialler::Dialler;
 use super::info::Part;
 use super::trouble::{Failure, Trouble};
@@ -39,8 +40,8 @@ pub(super) async fn open(
     let named = look_up(dialler, sentinels, master).await?;
     let mut opening = JoinSet::new();
     let count = named.len();
-    for (rank, server) in named.into_iter().enumerate() {
-        let (dialler, place) = (dialler.clone(), Place::Server(server));
+    for (rank, named) in named.into_iter().enumerate() {
+        let (dialler, place) = (dialler.clone(), Place::Server(named.server));
         opening.spawn(async move { (rank, dialler.open(&place, Part::Master).await) });
     }
     let opened = best(opening, count).await.unwrap_or_else(|| Err(nobody(dialler, master)))?;
@@ -51,7 +52,8 @@ pub(super) async fn open(
     }))
 }
 
-/// Asks one Sentinel after the other, and all of them if one names somebody else.
+/// Asks one Sentinel after the other, and all of them if one names somebody else. Only for one that has more to be said for it is
+/// ours left: both say that they are masters.
 async fn watch(
     dialler: &Arc<Dialler>,
     sentinels: &[Server],
@@ -62,12 +64,14 @@ async fn watch(
     for sentinel in sentinels.iter().cycle() {
         sleep(WATCHING).await;
         let other = |server: &Server| !matches!(place, Place::Server(ours) if ours == server);
-        if !matches!(ask(dialler, sentinel, master).await, Ok(Some(server)) if other(&server)) {
+        let asked = ask(dialler, sentinel, master).await;
+        if !matches!(asked, Ok(Some((server, _))) if other(&server)) {
             continue;
         }
         let named = look_up(dialler, sentinels, master).await.unwrap_or_default();
-        if let Some(server) = named.first().filter(|server| other(server)) {
-            tracing::info!(event = "store.moved", from = %place, to = %server, "the Sentinels name another master");
+        let ours = named.iter().find(|named| !other(&named.server)).map(Named::weight);
+        if let Some(first) = named.first().filter(|first| Some(first.weight()) > ours) {
+            tracing::info!(event = "store.moved", from = %place, to = %first.server, "the Sentinels name another master");
             return life.end();
         }
     }
@@ -93,19 +97,35 @@ async fn best(
     None
 }
 
-/// Whoever is named, those named most often first.
+/// Who is named as the master.
+struct Named {
+    server: Server,
+    /// By how many.
+    votes: usize,
+    /// The latest failover that made it the master, as any of them says.
+    epoch: u64,
+}
+
+impl Named {
+    /// What is to be said for it.
+    fn weight(&self) -> (usize, u64) {
+        (self.votes, self.epoch)
+    }
+}
+
+/// Whoever is named, those with most to be said for them first.
 async fn look_up(
     dialler: &Arc<Dialler>,
     sentinels: &[Server],
     master: &str,
-) -> Result<Vec<Server>, Failure> {
+) -> Result<Vec<Named>, Failure> {
     let mut asking = JoinSet::new();
     for sentinel in sentinels {
         let (dialler, sentinel) = (dialler.clone(), sentinel.clone());
         let master = master.to_owned();
         asking.spawn(async move { ask(&dialler, &sentinel, &master).await });
     }
-    let (mut votes, mut failure): (Vec<(Server, usize)>, Option<Failure>) = (Vec::new(), None);
+    let (mut all, mut failure): (Vec<Named>, Option<Failure>) = (Vec::new(), None);
     let (mut ignorant, mut until) = (false, None);
     loop {
         let next = match until {
@@ -114,11 +134,13 @@ async fn look_up(
         };
         let Some(answer) = next else { break };
         match answer {
-            Ok(Ok(Some(server))) => {
+            Ok(Ok(Some((server, epoch)))) => {
                 until = until.or_else(|| Some(Instant::now() + COMPARING));
-                match votes.iter_mut().find(|(other, _)| *other == server) {
-                    Some((_, count)) => *count += 1,
-                    None => votes.push((server, 1)),
+                match all.iter_mut().find(|named| named.server == server) {
+                    Some(named) => {
+                        (named.votes, named.epoch) = (named.votes + 1, named.epoch.max(epoch));
+                    }
+                    None => all.push(Named { server, votes: 1, epoch }),
                 }
             }
             Ok(Ok(None)) => ignorant = true,
@@ -126,9 +148,9 @@ async fn look_up(
             Err(_) => {}
         }
     }
-    votes.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    match (votes.is_empty(), ignorant, failure) {
-        (false, _, _) => Ok(votes.into_iter().map(|(server, _)| server).collect()),
+    all.sort_by_key(|named| std::cmp::Reverse(named.weight()));
+    match (all.is_empty(), ignorant, failure) {
+        (false, _, _) => Ok(all),
         (true, false, Some(failure)) => Err(failure),
         _ => Err(nobody(dialler, master)),
     }
@@ -138,30 +160,36 @@ fn nobody(dialler: &Dialler, master: &str) -> Failure {
     Trouble::UnknownMaster(master.to_owned()).of(&dialler.address)
 }
 
-/// Whom one Sentinel names. One that wants a password is shown that of Redis.
+/// Whom one Sentinel names, and by which failover; 0 if it does not tell. One that wants a password is shown that of Redis.
 async fn ask(
     dialler: &Dialler,
     sentinel: &Server,
     master: &str,
-) -> Result<Option<Server>, Failure> {
+) -> Result<Option<(Server, u64)>, Failure> {
     let connection = dialler.dial(&Place::Server(sentinel.clone())).await?;
-    let mut question = cmd("SENTINEL");
-    question.arg("GET-MASTER-ADDR-BY-NAME").arg(master);
-    let mut answer = connection.ask(&question).await;
-    if matches!(&answer, Err(Fault::Said(error)) if error.code() == "NOAUTH") {
+    let mut questions = Pipeline::new();
+    questions.cmd("SENTINEL").arg("GET-MASTER-ADDR-BY-NAME").arg(master);
+    questions.cmd("SENTINEL").arg("MASTER").arg(master);
+    let mut answers = connection.ask_all(&questions).await;
+    if matches!(answers.as_deref(), Ok([Value::ServerError(error), ..]) if error.code() == "NOAUTH")
+    {
         let unlocked = connection.unlock(&dialler.address.access).await;
         unlocked.map_err(|trouble| trouble.of(sentinel))?;
-        answer = connection.ask(&question).await;
+        answers = connection.ask_all(&questions).await;
     }
     let garbled = || Trouble::Garbled("it is no Sentinel's".to_owned()).of(sentinel);
-    match answer {
-        Ok(Value::Nil) => Ok(None),
-        Ok(Value::Array(parts)) => named(&parts).map(Some).ok_or_else(garbled),
-        Ok(_) => Err(garbled()),
-        Err(Fault::Said(error)) if error.code() == "ERR" => {
+    let answers = answers.map_err(|fault| fault.trouble().of(sentinel))?;
+    match &answers[..] {
+        [Value::Nil, ..] => Ok(None),
+        [Value::Array(parts), about, ..] => {
+            let server = named(parts).ok_or_else(garbled)?;
+            Ok(Some((server, epoch(about))))
+        }
+        [Value::ServerError(error), ..] if error.code() == "ERR" => {
             Err(Trouble::Misnamed(NO_SENTINEL).of(sentinel))
         }
-        Err(fault) => Err(fault.trouble().of(sentinel)),
+        [Value::ServerError(error), ..] => Err(Trouble::said(error).of(sentinel)),
+        _ => Err(garbled()),
     }
 }
 
@@ -173,4 +201,17 @@ fn named(parts: &[Value]) -> Option<Server> {
     let host = std::str::from_utf8(host).ok()?.to_owned();
     let port = std::str::from_utf8(port).ok()?.parse().ok()?;
     Some(Server { host, port })
+}
+
+/// `…, "config-epoch", "3", …`
+fn epoch(about: &Value) -> u64 {
+    let Value::Array(fields) = about else { return 0 };
+    let text = |value: &Value| match value {
+        Value::BulkString(text) => std::str::from_utf8(text).ok().map(str::to_owned),
+        _ => None,
+    };
+    let mut pairs =
+        fields.chunks_exact(2).filter_map(|pair| Some((text(&pair[0])?, text(&pair[1])?)));
+    let found = pairs.find(|(field, _)| field == "config-epoch");
+    found.and_then(|(_, epoch)| epoch.parse().ok()).unwrap_or(0)
 }

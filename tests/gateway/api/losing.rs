@@ -400,6 +400,7 @@ fn an_arrival_is_not_good_for_ever_and_nobody_makes_one() {
         let arrival = |arrived_ms| {
             let provisional = anteroom::token::Provisional {
                 arrived_ms,
+                clock_of: None,
                 nonce: [1; 16],
                 device_id: None,
                 user_id: None,

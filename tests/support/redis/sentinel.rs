@@ -103,8 +103,15 @@ pub fn url<'a>(sentinels: impl IntoIterator<Item = &'a RedisServer>) -> String {
 /// One Sentinel alone, which never notices anything: whatever becomes of the server, it names that one.
 #[track_caller]
 pub fn stubborn(server: &RedisServer) -> RedisServer {
+    stubborn_since(server, 0)
+}
+
+/// The same, which knows of so many failovers: the last of them made that server the master.
+#[track_caller]
+pub fn stubborn_since(server: &RedisServer, failovers: u64) -> RedisServer {
     const NEVER_MS: u64 = 600_000;
-    watching(RedisServer::setup(), server, 1, NEVER_MS).start()
+    let setup = watching(RedisServer::setup(), server, 1, NEVER_MS);
+    setup.line(&format!("sentinel config-epoch {MASTER} {failovers}")).start()
 }
 
 /// A server and one Sentinel over it that speak TLS to each other and to everybody, with the same certificate.
