@@ -172,7 +172,6 @@ const TINY: &[&str] = &[
     "Superseded",
     "Unconfigured",
     "the rate grew",
-    "the rate grew too far",
     "the rate fell",
     "the rate fell by errors",
     "the origin failed",

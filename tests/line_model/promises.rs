@@ -40,8 +40,8 @@ pub(super) struct Promises {
     spent: BTreeMap<(u64, Number), u64>,
     /// Those of a class, by epoch and number: their places are not their numbers.
     classed: BTreeSet<(u64, Number)>,
-    /// Who was told to sit in which slot, in this epoch and run.
-    slots: BTreeMap<u64, Number>,
+    /// Who was told last to sit where, of those inside, in this epoch and run and under these slots.
+    slots: BTreeMap<Number, u64>,
 }
 
 /// Turns by pace since the settings last changed.
@@ -133,9 +133,13 @@ impl Promises {
         // What an exchange spends, it remembers by the settings before its orders.
         let lasted = self.settings.as_ref().map_or(u64::MAX, Settings::session_ms);
         if let Some(now) = line.settings_in_force() {
-            let old = self.settings.replace(now);
-            if old.and_then(|old| old.pace) != self.settings.as_ref().and_then(|now| now.pace) {
+            let old = self.settings.replace(now.clone()).unwrap_or_default();
+            if old.pace != now.pace {
                 self.pace = None;
+            }
+            // Whoever sat in one that is no more is told of another when they ask.
+            if old.slots != now.slots {
+                self.slots.clear();
             }
         }
         if same_epoch {
@@ -265,7 +269,7 @@ impl Promises {
         Ok(())
     }
 
-    /// Nobody is told to sit where somebody else still sits.
+    /// No two who are inside after an exchange were told to sit in the same slot.
     fn no_slot_twice(
         &mut self,
         batch: &Batch,
@@ -288,12 +292,12 @@ impl Promises {
             _ => None,
         });
         let told: Vec<_> = claims.chain(renewals).filter_map(inside).chain(joins).collect();
-        for (number, slot) in told.into_iter().filter(|(_, slot)| *slot > 0) {
-            self.slots.retain(|_, sits| *sits != number);
-            if let Some(other) = self.slots.insert(slot, number)
-                && line.standing(other) == Standing::Active
-            {
-                return Err(format!("{number} and {other} sit in slot {slot}"));
+        self.slots.extend(told);
+        self.slots.retain(|number, slot| *slot > 0 && line.standing(*number) == Standing::Active);
+        let mut sits = BTreeMap::new();
+        for (number, slot) in &self.slots {
+            if let Some(other) = sits.insert(slot, number) {
+                return Err(format!("{other} and {number} sit in slot {slot}"));
             }
         }
         Ok(())

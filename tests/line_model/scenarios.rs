@@ -43,12 +43,12 @@ fn idle(times: u32) -> Step {
 }
 
 /// Every one of them, for a line that is kept elsewhere, too.
-pub(super) fn all() -> [Plan; 7] {
+pub(super) fn all() -> [Plan; 8] {
     let drawn = drawn_with_a_head(ClassOrder::Strict, false);
     let [plain, lost] = [false, true].map(|lost| drawn_with_a_head(ClassOrder::Skip, lost));
     let heads = [silent_and_back(), called_and_late(), strayed_and_lapsed()];
     let [silent, late, lapsed] = heads;
-    [silent, late, lapsed, drawn, plain, lost, held_up_in_shadow()]
+    [silent, late, lapsed, drawn, plain, lost, held_up_in_shadow(), grown_too_far()]
 }
 
 pub(super) fn judged(plan: &Plan, subject: &Subject) -> Tally {
@@ -140,26 +140,53 @@ fn drawn_with_a_head(class_order: ClassOrder, lost: bool) -> Plan {
     Plan { seed: 0, room, steps }
 }
 
-/// Hundreds come to a room in shadow whose rate follows a site that is well, fails and is well again.
-fn held_up_in_shadow() -> Plan {
+/// So many come to a room whose rate follows a site.
+fn steered(mode: Mode, newcomers: u32, adaptive: Adaptive) -> Plan {
     let rate = Rate { count: 50, per_ms: 1_000 };
     let settings = Settings {
-        mode: Mode::Shadow,
+        mode,
         pace: Some(Pace::Rate { rate, burst: 50 }),
         max_active: Some(150),
-        adaptive: Some(Adaptive { target_ms: 60_000, ..STEERED }),
+        adaptive: Some(Adaptive { target_ms: 60_000, ..adaptive }),
         ..Settings::default()
     };
     let (wall_ms, tickets_prove, faithful) = (1_700_000_000_000, false, Faithful::Nobody);
     let room = Room { nodes: 1, founded: true, wall_ms, settings, tickets_prove, faithful };
-    let second = || {
-        let post = Post { wants: 0, sent: 0, tagged: 0, figures: true, about: None };
-        let (items, fate) = (vec![Item::Post(post)], Fate::Answered);
-        Step::Exchange { node: 0, after_ms: 1_000, items, fate }
-    };
-    let mut steps = vec![exchange(vec![Item::Join(200)])];
-    steps.extend((0..60).map(|_| second()));
-    Plan { seed: 0, room, steps }
+    Plan { seed: 0, room, steps: vec![exchange(vec![Item::Join(newcomers)])] }
+}
+
+/// A second, and what the node saw of the site.
+fn second() -> Step {
+    let post = Post { wants: 0, sent: 0, tagged: 0, figures: true, about: None };
+    let (items, fate) = (vec![Item::Post(post)], Fate::Answered);
+    Step::Exchange { node: 0, after_ms: 1_000, items, fate }
+}
+
+/// Hundreds come to a room in shadow whose rate follows a site that is well, fails and is well again.
+fn held_up_in_shadow() -> Plan {
+    let mut plan = steered(Mode::Shadow, 200, STEERED);
+    plan.steps.extend((0..60).map(|_| second()));
+    plan
+}
+
+/// Thousands wait before a site that is well, and then, never having been slow before, is. What a node saw of it goes by the number of the
+/// exchange.
+fn grown_too_far() -> Plan {
+    let mut plan = steered(Mode::Auto, 5_000, Adaptive { max_errors: 850, ..STEERED });
+    plan.steps.extend((2..80).map(|sequence| match sequence / 3 % 8 {
+        0..=3 if sequence < 24 => second(),
+        7 => second(),
+        _ => exchange(Vec::new()),
+    }));
+    plan
+}
+
+#[test]
+fn a_rate_that_grew_too_far_comes_back() {
+    let tally = judged(&grown_too_far(), &Subject::new(None));
+    assert!(tally.of("the rate grew") > 3, "{tally}");
+    assert_eq!(tally.of("the rate grew too far"), 1, "{tally}");
+    assert_eq!(tally.of("the origin failed") + tally.of("the origin was silent"), 0, "{tally}");
 }
 
 #[test]

@@ -234,7 +234,7 @@ impl Model {
             _ if self.counts.paused => false,
             Mode::Auto | Mode::Drain => waiting && self.seats_free() > 0,
             Mode::Shadow => self.shadow.as_ref().is_some_and(|shadow| {
-                let seats = self.settings().max_active;
+                let seats = self.settings().seats();
                 !shadow.waiting.is_empty() && seats.is_none_or(|seats| shadow.inside < seats)
             }),
             _ => false,

@@ -71,7 +71,14 @@ fn ticket() -> Ticket<'static> {
 }
 
 fn provisional() -> Provisional<'static> {
-    Provisional { arrived_ms: NOW_MS, nonce: [7; 16], device_id: Some("d1".into()), user_id: None }
+    Provisional {
+        arrived_ms: NOW_MS,
+        nonce: [7; 16],
+        device_id: Some("d1".into()),
+        user_id: None,
+        class: None,
+        invite: None,
+    }
 }
 
 /// The claims of [`pass`] as JSON, to be spoilt.
