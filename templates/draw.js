@@ -53,9 +53,24 @@ async function placeOf(draw, number) {
   return place;
 }
 
+// The promise that this browser was shown first for an opening: what is published after it must be that one, whatever is said
+// then to have been promised. A browser that keeps nothing has to believe it.
+const memory = opensAt => `anteroom-draw ${document.body.dataset.anteroomRoom} ${opensAt}`;
+function remembered(opensAt, hash) {
+  try {
+    const found = localStorage.getItem(memory(opensAt));
+    if (!found && hash) localStorage.setItem(memory(opensAt), hash);
+    return found ?? hash;
+  } catch {
+    return hash;
+  }
+}
+
 // What is to be said of a number and a place; without a place, of the number alone.
 async function verdict(draw, number, place) {
-  if (hex(await sha256(unhex(draw.seed))) !== draw.commitment) return 'other-seed';
+  const hash = hex(await sha256(unhex(draw.seed)));
+  const promised = remembered(draw.opens_at) ?? draw.commitment;
+  if (hash !== draw.commitment || hash !== promised) return 'other-seed';
   const found = drew(draw, number) ? await placeOf(draw, number) : undefined;
   if (found === undefined) return 'other-place';
   return place === undefined || place === found ? 'good' : 'other-place';
@@ -80,7 +95,7 @@ const drawOf = number =>
 async function check() {
   const [number, place] = [typed('number'), typed('place')];
   const draw = drawOf(number);
-  const [kid, hash] = draw ? [draw.kid, draw.commitment] : [promise?.kid, promise?.hash];
+  const [kid, hash] = draw ? [draw.kid, remembered(draw.opens_at) ?? draw.commitment] : [promise?.kid, promise?.hash];
   element('promise').textContent = hash ? `${kid}: ${hash}` : '–';
   element('seed').textContent = draw ? draw.seed : '–';
   if (!draw) return say('soon');
@@ -102,6 +117,7 @@ async function load() {
   const { you } = told;
   ({ draws, commitment: promise } = told);
   ahead = Boolean(promise) && promise.opens_at === told.opens_at;
+  if (ahead) remembered(promise.opens_at, promise.hash);
   if (you && !element('number').value) element('number').value = you.number;
   if (you?.place && typed('number') === BigInt(you.number) && !element('place').value) element('place').value = you.place;
   await check();

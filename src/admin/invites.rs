@@ -110,8 +110,14 @@ pub(super) async fn make(
         link(entrance, id, &wanted, uses, expires_at)
     };
     let invites = (0..count).map(made).collect::<Result<Vec<_>, Refusal>>()?;
-    let words =
+    let mut words =
         json!({ "class": wanted.class, "uses": uses, "count": count, "expires_seconds": seconds });
+    // All that an invite is made of: under one key it is one order.
+    for (name, value) in [("user_id", &wanted.user_id), ("url", &wanted.url)] {
+        if let Some(value) = value {
+            words[name] = json!(value);
+        }
+    }
     order(room.caller(), &entrance.room, Command::Set(Vec::new()), "invite", words).await?;
     Ok(Json(Made { invites }))
 }

@@ -26,11 +26,11 @@ enum Verb {
 /// Check a draw; exit code 0 if its seed is the promised one, else 1
 #[derive(Args)]
 #[command(
-    after_help = "All of it is in GET /.anteroom/v1/draw: save that and pass it as --json, or copy the values (where nobody had a class).\nA place is where a number was drawn to, 1 is first."
+    after_help = "All of it is in GET /.anteroom/v1/draw: save that and pass it as --json, or copy the values (where nobody had a class).\nSave the commitment before the opening and pass it, too: without it the file is measured by the commitment that it has itself.\nA place is where a number was drawn to, 1 is first."
 )]
 pub(super) struct Verify {
-    /// What was promised before the opening: the seed's SHA-256, in hex
-    #[arg(long, value_name = "HEX", conflicts_with = "json")]
+    /// What was promised before the opening: the seed's SHA-256, in hex; with --json instead of the file's
+    #[arg(long, value_name = "HEX")]
     commitment: Option<String>,
     /// What was published after it, in hex
     #[arg(long, value_name = "HEX", conflicts_with = "json")]
@@ -119,6 +119,16 @@ impl Verify {
                 theirs = found;
             }
         }
+        // What somebody saved is about one of them; if about none, whichever it is measured by is not good.
+        let saved = match &self.commitment {
+            Some(saved) => Some(bytes("the commitment", saved)?),
+            None => None,
+        };
+        let is_promised = |found: &&Value| {
+            let seed = found["seed"].as_str().and_then(|seed| bytes("the seed", seed).ok());
+            seed.is_some_and(|seed| Some(Sha256::digest(seed).into()) == saved)
+        };
+        theirs = draws.iter().find(is_promised).unwrap_or(theirs);
         let seed = theirs["seed"].as_str().ok_or_else(|| odd("a draw lacks its seed"))?;
         let mut draw = draw(seed, number(theirs, "after")?, number(theirs, "upto")?)?;
         let lacks = |_| odd("a draw lacks who was not drawn");
@@ -127,7 +137,8 @@ impl Verify {
             serde_json::from_value(theirs["head"].clone()).map_err(lacks)?;
         let place = |(number, place): &(u64, u64)| (*number, draw.upto.saturating_add(*place));
         draw.head = pairs.iter().map(place).collect();
-        Ok(Published { commitment: theirs["commitment"].as_str().map(str::to_owned), draw })
+        let own = || theirs["commitment"].as_str().map(str::to_owned);
+        Ok(Published { commitment: self.commitment.clone().or_else(own), draw })
     }
 
     fn run(&self) -> Done {

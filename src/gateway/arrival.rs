@@ -10,6 +10,7 @@ use super::answer::Response;
 use super::api::join_limit;
 use super::chronicle::{self, Whose};
 use super::entrance::{Entrance, Identity};
+use super::invite::Proven;
 use super::loss::{self, Contact, Lost, Replay};
 use super::pace::chance;
 use super::settings::OnLoss;
@@ -103,7 +104,13 @@ impl Entrance {
     }
 
     /// Counts and records the arrival of somebody who opens a page and can't be given a number now.
-    pub fn record(&self, reader: &Reader, user: Option<&str>, wait_ms: Option<u64>) -> Response {
+    pub fn record(
+        &self,
+        reader: &Reader,
+        user: Option<&str>,
+        proven: Option<&Proven>,
+        wait_ms: Option<u64>,
+    ) -> Response {
         if let Err((subject, retry_ms)) = self.count_arrival(reader.client.address, None, user) {
             let whose = match (subject, user) {
                 (Subject::User, Some(user)) => Whose::Named(user),
@@ -112,22 +119,27 @@ impl Entrance {
             chronicle::limited(self, join_limit(subject), whose);
             return self.show(reader, Notice::Limited(retry_ms));
         }
-        self.record_counted(reader, wait_ms)
+        self.record_counted(reader, proven, wait_ms)
     }
 
     /// The same, of somebody who was counted when they came.
-    pub fn record_counted(&self, reader: &Reader, wait_ms: Option<u64>) -> Response {
+    pub fn record_counted(
+        &self,
+        reader: &Reader,
+        proven: Option<&Proven>,
+        wait_ms: Option<u64>,
+    ) -> Response {
         let Some(nonce) = nonce() else { return self.show(reader, Notice::StoreLost) };
         let identity = Identity::default();
-        let ticket = self.arrive(nonce, &identity);
+        let ticket = self.arrive(nonce, &identity, proven);
         chronicle::arrived(self, &identity, None);
         let wait_ms = self.arrival_wait_ms(nonce, wait_ms);
         let answer = self.show(reader, Notice::Arrived(wait_ms));
         answer.with("Set-Cookie", self.jar.keep(&ticket, reader.client.secure))
     }
 
-    /// The provisional ticket of somebody who comes now.
-    pub fn arrive(&self, nonce: Key, identity: &Identity) -> String {
+    /// The provisional ticket of somebody who comes now, with what they prove: an invite's link is opened once.
+    pub fn arrive(&self, nonce: Key, identity: &Identity, proven: Option<&Proven>) -> String {
         if let Some(outage) = self.room.outage() {
             outage.note_arrival();
         }
@@ -138,8 +150,14 @@ impl Entrance {
             nonce,
             device_id: identity.device_id.as_deref().map(Into::into),
             user_id: identity.user_id.as_deref().map(Into::into),
+            class: None,
+            invite: None,
         };
-        self.keys.sign_provisional(&arrival).expect("ids are checked where they come in")
+        // With somebody else's name beside their own, an arrival may be longer than any token.
+        let proven = proven.map(|proven| self.keys.sign_provisional(&proven.put(arrival.clone())));
+        proven.and_then(Result::ok).unwrap_or_else(|| {
+            self.keys.sign_provisional(&arrival).expect("ids are checked where they come in")
+        })
     }
 
     /// What the line is told about somebody whose arrival was recorded, and counted, before: that they are one and

@@ -16,6 +16,7 @@ use super::forward::{Admission, Forward};
 use super::head::Client;
 use super::intent::Intent;
 use super::invite::{Proven, is_granted};
+use super::loss::Contact;
 use super::origin::Origin;
 use super::settings::OnLoss;
 use super::show::{Holder, Notice, Reader};
@@ -44,8 +45,6 @@ pub struct Asking {
     pub(super) app: bool,
     /// The class that a newcomer has proven.
     pub(super) proven: Option<Proven>,
-    /// The place that somebody gives up for one of a class, and when it was given.
-    pub(super) instead_of: Option<(Proof, u64)>,
 }
 
 /// What is asked.
@@ -54,6 +53,8 @@ pub(super) enum Question {
     Join,
     /// By a time of arrival, not before so many milliseconds are over.
     JoinAt(Key, u64),
+    /// For a place of the class that was proven, by somebody who gives up this one for it. Whatever else is answered, they keep it.
+    Ahead(Proof),
     /// To be let in.
     Claim(Proof),
     /// For the number at the end of the line that somebody has instead of this one.
@@ -89,8 +90,8 @@ impl Asking {
     async fn ask(&self) -> Outcome {
         let began = Instant::now();
         match self.question {
-            Question::Join | Question::JoinAt(..) | Question::Requeue(_) => self.join(began).await,
             Question::Claim(proof) => self.claim(proof, began).await,
+            _ => self.join(began).await,
         }
     }
 
@@ -98,6 +99,7 @@ impl Asking {
     fn alone(&self) -> Outcome {
         let entrance = &self.entrance;
         match (entrance.stance(), &self.question) {
+            (_, Question::Ahead(before)) => self.keep(*before),
             (OnLoss::Open, _) => {
                 Outcome::Forward(let_through(entrance, &self.origin, self.reader.client))
             }
@@ -106,7 +108,7 @@ impl Asking {
             }
             (OnLoss::Hold, Question::Requeue(_)) => self.notice(Notice::StoreLost),
             (OnLoss::Hold, Question::Join) => {
-                Outcome::Answer(entrance.record_counted(&self.reader, None))
+                Outcome::Answer(entrance.record_counted(&self.reader, self.proven.as_ref(), None))
             }
             (_, Question::Claim(proof)) => {
                 let view = entrance.room.view();
@@ -131,6 +133,11 @@ impl Asking {
                 Some(Keyed::requeued(self.entrance.room.view().number(proof.number))),
                 self.own_identity(),
             ),
+            // The address was counted when it got the place that is given up.
+            Question::Ahead(_) => {
+                let user = self.user.as_deref().map(|user| entrance.subject("user", user));
+                (Some(Keyed { user, ..Keyed::default() }), self.own_identity())
+            }
             // Whoever joins anew is somebody new: what an old ticket said of them is over.
             _ => match entrance.newcomer(address, self.user.as_deref()) {
                 Ok(keyed) => (keyed, Identity::default()),
@@ -153,9 +160,11 @@ impl Asking {
                     identity = plain;
                     chronicle::not_classed(entrance, proof, class);
                 }
-                if let Some((before, before_ms)) = self.instead_of {
+                if let Question::Ahead(before) = self.question {
                     if identity.class.is_empty() && terms.is_none() {
-                        return self.keep_place(proof, before, before_ms).await;
+                        // The class was not to be had, and never will be by this invite: the new number is left again.
+                        let _ = entrance.room.leave(proof).await;
+                        return self.without_invite(self.keep(before));
                     }
                     // A place that is not left is one that nobody comes to claim.
                     let _ = entrance.room.leave(before).await;
@@ -178,17 +187,24 @@ impl Asking {
             // Who shows an arrival twice, because the first answer was lost: they have a number already.
             Ok(Joined::Already { epoch, number, joined_ms, proven: true, class, .. }) => {
                 let proof = Proof { epoch, number };
-                identity.class = entrance.class_at(class);
+                let identity = entrance.known(plain, self.proven.as_ref(), class);
+                if let Question::Ahead(before) = self.question {
+                    // Another tab was first, and leaves a number that is of no class.
+                    if identity.class.is_empty() {
+                        return self.keep(before);
+                    }
+                    let _ = entrance.room.leave(before).await;
+                }
                 let device_id = identity.device_id.as_deref();
                 chronicle::reused(entrance, proof, device_id, began.elapsed());
                 self.wait(proof, joined_ms, &identity)
             }
             // The place of a device is not shown to whoever only names it.
-            Ok(Joined::Already { .. }) => self.notice(Notice::Refused),
-            Ok(Joined::Refused(Refusal::Full)) => self.notice(Notice::Full),
-            Ok(Joined::Refused(Refusal::Closed)) => self.notice(Notice::Closed),
+            Ok(Joined::Already { .. }) => self.refused(Notice::Refused),
+            Ok(Joined::Refused(Refusal::Full)) => self.refused(Notice::Full),
+            Ok(Joined::Refused(Refusal::Closed)) => self.refused(Notice::Closed),
             Ok(Joined::Refused(Refusal::NameTaken)) => {
-                self.notice(Notice::Name(Some(Unnamed::Taken)))
+                self.refused(Notice::Name(Some(Unnamed::Taken)))
             }
             Ok(Joined::Refused(Refusal::Limited { retry_ms, subject })) => {
                 let whose = match (subject, &self.user) {
@@ -196,10 +212,10 @@ impl Asking {
                     _ => Whose::Address(address),
                 };
                 chronicle::limited(entrance, api::join_limit(subject), whose);
-                self.notice(Notice::Limited(retry_ms))
+                self.refused(Notice::Limited(retry_ms))
             }
             Err(Busy::Away) => self.alone(),
-            Err(busy) => self.notice(busy.into()),
+            Err(busy) => self.refused(busy.into()),
         }
     }
 
@@ -266,7 +282,6 @@ impl Asking {
             user: self.user.clone(),
             app: self.app,
             proven: None,
-            instead_of: None,
         }
     }
 
@@ -280,6 +295,14 @@ impl Asking {
         })
     }
 
+    /// What a newcomer gets who is given no number. Whoever has one keeps it.
+    fn refused(&self, notice: Notice) -> Outcome {
+        match self.question {
+            Question::Ahead(before) => self.keep(before),
+            _ => self.notice(notice),
+        }
+    }
+
     fn notice(&self, notice: Notice) -> Outcome {
         Outcome::Answer(self.entrance.show(&self.reader, notice))
     }
@@ -290,24 +313,33 @@ impl Asking {
         let cookie = entrance.jar.keep(&ticket, self.reader.client.secure);
         let view = entrance.room.view();
         let holder = Holder { proof, joined_ms, class: &identity.class };
-        let mut answer = entrance.show_place(&self.reader, &view, holder, true);
-        if self.proven.as_ref().is_some_and(|proven| proven.once.is_some()) {
-            let forget = entrance.jar.forget_invite(self.reader.client.secure);
-            answer = answer.with("Set-Cookie", forget);
+        let answer = entrance.show_place(&self.reader, &view, holder, true);
+        let outcome = Outcome::Answer(answer.with("Set-Cookie", cookie));
+        match self.proven.as_ref().is_some_and(|proven| proven.once.is_some()) {
+            true => self.without_invite(outcome),
+            false => outcome,
         }
-        Outcome::Answer(answer.with("Set-Cookie", cookie))
     }
 
-    /// The class was not to be had: the new number is left again, and the place stays what it was.
-    async fn keep_place(&self, given: Proof, before: Proof, joined_ms: u64) -> Outcome {
+    /// The place that somebody has, as if they had asked for no other: this is a sign of life, too.
+    fn keep(&self, before: Proof) -> Outcome {
         let entrance = &self.entrance;
-        let _ = entrance.room.leave(given).await;
+        let (view, holder) = (entrance.room.view(), self.holder(before));
         entrance.room.seen(before);
-        let view = entrance.room.view();
-        let holder = Holder { joined_ms, ..self.holder(before) };
-        let answer = entrance.show_place(&self.reader, &view, holder, false);
-        let forget = entrance.jar.forget_invite(self.reader.client.secure);
-        Outcome::Answer(answer.with("Set-Cookie", forget))
+        chronicle::heard(entrance, &view, before);
+        Outcome::Answer(match entrance.contact() {
+            Contact::Lost(_) => entrance.show_last_place(&self.reader, &view, holder),
+            _ => entrance.show_place(&self.reader, &view, holder, false),
+        })
+    }
+
+    /// The same, and the browser forgets its invite.
+    fn without_invite(&self, outcome: Outcome) -> Outcome {
+        let forget = self.entrance.jar.forget_invite(self.reader.client.secure);
+        match outcome {
+            Outcome::Answer(answer) => Outcome::Answer(answer.with("Set-Cookie", forget)),
+            outcome @ Outcome::Forward(_) => outcome,
+        }
     }
 
     fn admission(&self, proof: Proof, terms: &Terms, identity: Identity) -> Admission {

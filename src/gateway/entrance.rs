@@ -176,6 +176,14 @@ impl Held<'_> {
         }
     }
 
+    /// The class that an arrival's holder proved when they came.
+    pub fn proven(&self) -> Option<Proven> {
+        match self {
+            Held::Provisional(arrival) => Proven::on_arrival(arrival),
+            _ => None,
+        }
+    }
+
     /// Who it is about.
     pub fn identity(&self) -> Identity {
         let owned = |text: &Option<Cow<'_, str>>| text.as_deref().map(str::to_owned);

@@ -17,6 +17,7 @@ use super::entrance::{Entrance, Held};
 use super::forward::{Admission, Forward};
 use super::head::{Client, Head, Peer};
 use super::intent::Intent;
+use super::invite::Proven;
 use super::live::Live;
 use super::loss::EARLY_MS;
 use super::origin::Origin;
@@ -26,7 +27,7 @@ use super::route::Way;
 use super::show::{Holder, Notice, Reader};
 use crate::line::{Claimed, Ending, Reason};
 use crate::page;
-use crate::room::Sitting;
+use crate::room::{Proof, Sitting};
 use crate::token::Scratch;
 
 /// Everything of ours is below this.
@@ -291,19 +292,18 @@ fn guarded(
     };
     let identity = held.identity();
     let holder = |proof| Holder { proof, joined_ms, class: &identity.class };
-    // Whoever waits as nobody in particular may come sooner with an invite; whoever would not, keeps place and invite.
-    let proven = (intent == Intent::Page).then(|| entrance.proven(head, &client)).flatten();
-    let instead_of = match (decision, &proven) {
-        (Decision::Answer(Answer::Waiting(proof)), Some(proven)) if proven.once.is_some() => {
-            let position = view.position(proof.number);
-            let general = identity.class.is_empty();
-            let better = general && entrance.is_better(&view, &proven.class, position);
-            better.then_some((proof, joined_ms))
-        }
-        _ => None,
+    let proven = (intent == Intent::Page).then(|| entrance.proven(head, &client, &held)).flatten();
+    // Whoever waits as nobody in particular may come sooner with an invite; whoever would not, keeps place and invite. So
+    // does who has a name: it is theirs as long as the place is.
+    let is_ahead = |proof: Proof| {
+        let invited = proven.as_ref().filter(|proven| proven.once.is_some());
+        let general = identity.class.is_empty() && !entrance.has_roster();
+        let better =
+            |proven: &Proven| entrance.is_better(&view, &proven.class, view.position(proof.number));
+        general && invited.is_some_and(better)
     };
     let question = match decision {
-        _ if instead_of.is_some() => Question::Join,
+        Decision::Answer(Answer::Waiting(proof)) if is_ahead(proof) => Question::Ahead(proof),
         Decision::Claim(proof) => Question::Claim(proof),
         Decision::Requeue(proof) => Question::Requeue(proof),
         Decision::Join => match carried {
@@ -326,7 +326,12 @@ fn guarded(
             }
             _ => {
                 let user = user(head, &client, entrance);
-                return Verdict::Answer(entrance.record(&reader, user.as_deref(), wait_ms));
+                return Verdict::Answer(entrance.record(
+                    &reader,
+                    user.as_deref(),
+                    proven.as_ref(),
+                    wait_ms,
+                ));
             }
         },
         Decision::Resume(proof) => {
@@ -381,12 +386,11 @@ fn guarded(
         user: user(head, &client, entrance),
         app: head.get("x-admission-pass").is_some(),
         proven,
-        instead_of,
     }))
 }
 
 /// The user, by the word of a trusted proxy.
-fn user(head: &impl Head, client: &Client, entrance: &Entrance) -> Option<String> {
+pub(super) fn user(head: &impl Head, client: &Client, entrance: &Entrance) -> Option<String> {
     let name = entrance.settings.user_header.as_deref().filter(|_| client.vouched)?;
     head.text(&name.to_ascii_lowercase()).map(str::to_owned)
 }

@@ -1,9 +1,11 @@
 //! Invites on their way in: from a link into a cookie, and from the cookie to the line. And the other proof of a class, a
 //! trusted proxy's header.
 //!
-//! Owns the name of the parameter and what a link becomes: a redirect to the same address without it, so that no origin, log or
-//! Referer ever has it. It is used only when the browser comes back with the cookie: programs that look at
-//! links before people do keep none, and use nothing up. Whether it is still good, only the line says.
+//! Owns what a proof is, how an arrival carries it, and the name of the parameter. A link becomes a redirect to the same address
+//! without it, so that no origin, log or Referer ever has it. It is used only when the browser comes back with the cookie:
+//! programs that look at links before people do keep none, and use nothing up. Whether it is still good, only the line says.
+
+use std::borrow::Cow;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as B64;
@@ -11,12 +13,12 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD as B64;
 use super::answer::Response;
 use super::api::parameter;
 use super::arrival::nonce;
-use super::entrance::Entrance;
+use super::entrance::{Entrance, Held, Identity};
 use super::front::local;
 use super::head::{Client, Head};
 use super::intent::Intent;
 use crate::line::{Classed, Invite, Key, Keyed, NotClassed, View};
-use crate::token::Scratch;
+use crate::token::{self, Provisional, Scratch};
 
 /// `https://shop.example.com/drop?anteroom_invite=TOKEN`.
 pub const PARAMETER: &str = "anteroom_invite";
@@ -40,6 +42,48 @@ impl Proven {
         let keyed = keyed.unwrap_or_default();
         let once = keyed.once.or(self.once);
         Keyed { once, class: Some(self.class.clone()), invite: self.invite, ..keyed }
+    }
+
+    /// By an invite whose signature is good.
+    fn by(invite: token::Invite<'_>) -> Proven {
+        Proven {
+            class: invite.class.into_owned(),
+            invite: Some(Invite {
+                id: invite.id,
+                uses: invite.uses,
+                until_ms: invite.expires_at * 1_000,
+            }),
+            user_id: invite.user_id.map(Cow::into_owned),
+            once: None,
+        }
+    }
+
+    /// Without one: who may say so said it.
+    pub fn said(class: &str) -> Proven {
+        Proven { class: class.to_owned(), invite: None, user_id: None, once: None }
+    }
+
+    /// What an arrival says that was proven when it was recorded.
+    pub fn on_arrival(arrival: &Provisional<'_>) -> Option<Proven> {
+        match &arrival.invite {
+            Some(invite) => Some(Proven::by(invite.clone())),
+            None => arrival.class.as_deref().map(Proven::said),
+        }
+    }
+
+    /// The same, to be written into one.
+    pub fn put<'p>(&'p self, arrival: Provisional<'p>) -> Provisional<'p> {
+        let Proven { class, invite, user_id, .. } = self;
+        let class = Cow::Borrowed(&**class);
+        match invite {
+            None => Provisional { class: Some(class), ..arrival },
+            Some(Invite { id, uses, until_ms }) => {
+                let (id, uses, expires_at) = (*id, *uses, until_ms / 1_000);
+                let user_id = user_id.as_deref().map(Cow::Borrowed);
+                let invite = token::Invite { id, class, uses, expires_at, user_id };
+                Provisional { invite: Some(invite), ..arrival }
+            }
+        }
     }
 }
 
@@ -95,21 +139,12 @@ impl Entrance {
     pub fn invite(&self, token: &str) -> Option<Proven> {
         let mut scratch = Scratch::new();
         let now_ms = self.room.now_ms();
-        let invite = self.keys.verify_invite(token.as_bytes(), now_ms, &mut scratch).ok()?;
-        Some(Proven {
-            class: invite.class.into_owned(),
-            invite: Some(Invite {
-                id: invite.id,
-                uses: invite.uses,
-                until_ms: invite.expires_at * 1_000,
-            }),
-            user_id: invite.user_id.map(std::borrow::Cow::into_owned),
-            once: None,
-        })
+        self.keys.verify_invite(token.as_bytes(), now_ms, &mut scratch).ok().map(Proven::by)
     }
 
-    /// The class that a request proves: by an invite that its browser keeps, or by the word of a trusted proxy.
-    pub fn proven(&self, head: &impl Head, client: &Client) -> Option<Proven> {
+    /// The class that a request proves: by an invite that its browser keeps, by what its arrival says, or by the word of a
+    /// trusted proxy.
+    pub fn proven(&self, head: &impl Head, client: &Client, held: &Held<'_>) -> Option<Proven> {
         let kept = self.jar.invites(head, client.secure).find_map(|value| {
             let (nonce, token) = std::str::from_utf8(value).ok()?.split_once('.')?;
             let nonce: Key = B64.decode(nonce).ok()?.try_into().ok()?;
@@ -118,7 +153,7 @@ impl Entrance {
             let once = Some(self.subject("invited", &B64.encode(nonce)));
             Some(Proven { once, ..proven })
         });
-        kept.or_else(|| self.vouched(head, client))
+        kept.or_else(|| held.proven()).or_else(|| self.vouched(head, client))
     }
 
     /// The class by the word of a trusted proxy.
@@ -128,7 +163,17 @@ impl Entrance {
         let class = head.text(&name)?.trim();
         let view = self.room.view();
         let known = view.settings()?.classes.iter().any(|one| one.name == class);
-        known.then(|| Proven { class: class.to_owned(), invite: None, user_id: None, once: None })
+        known.then(|| Proven::said(class))
+    }
+
+    /// Who somebody is whom the line has given a number before, of this class: with what they prove if that is how they got
+    /// it. An invite that was good for nothing then proves nothing now.
+    pub fn known(&self, plain: Identity, proven: Option<&Proven>, class: Option<u32>) -> Identity {
+        let class = self.class_at(class);
+        match proven.filter(|proven| proven.class == class) {
+            Some(proven) => plain.proven(proven),
+            None => Identity { class, ..plain },
+        }
     }
 
     /// The name of a class by its index in the settings in force; of none, empty.

@@ -357,3 +357,27 @@ fn a_release_is_heard_on_every_node_within_a_second() {
         assert!(told["token"].is_string(), "in, with a pass");
     }
 }
+
+/// An invite is all that was said of it: under one key it is one order, and another one is refused.
+#[test]
+fn an_invite_under_a_key_is_for_one_user_and_one_address() {
+    let origin = Origin::start();
+    let room = "mode = \"hold\"\nclasses = { presale = { skip = 1.0 } }";
+    let gateway = Gateway::before(&origin).room("sale", room).start();
+    let operator = Operator::new(&gateway);
+    let make = |user: Value, url: Value| {
+        let body = json!({ "class": "presale", "user_id": user, "url": url });
+        once(&operator, "/v1/rooms/sale/invites", "key-1", &body)
+    };
+    let first = make(json!("acme"), json!("/drop"));
+    assert_eq!(first.status, 200, "{first:?}");
+    let again = make(json!("acme"), json!("/drop"));
+    assert_eq!(again.json()["invites"][0]["id"], first.json()["invites"][0]["id"]);
+    for (user, url) in [("emca", "/drop"), ("acme", "/other")] {
+        let other = make(json!(user), json!(url));
+        assert_eq!((other.status, other.json().get("invites")), (409, None), "{user} {url}");
+    }
+    assert_eq!(make(Value::Null, json!("/drop")).status, 409);
+    let written = &operator.see("/v1/audit?room=sale")["entries"][0]["parameters"];
+    assert_eq!((&written["user_id"], &written["url"]), (&json!("acme"), &json!("/drop")));
+}

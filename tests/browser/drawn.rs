@@ -98,6 +98,16 @@ fn a_visitor_checks_their_own_place_and_a_wrong_one_is_said_to_be() {
     let other = json!({ "commitment": hash, "seed": hex(&[7; 32]), "after": 0, "upto": 6 });
     let verdict = browser.script(&format!("return verdict({other}, 6n)"));
     assert_eq!(verdict, "other-seed");
+    // A browser that was shown a promise is not told afterwards that it was another one.
+    let (seed, own) = ([7; 32], hex(&Sha256::digest([7_u8; 32])));
+    let changed = |opens_at: &Value| {
+        let draw = json!({
+            "opens_at": opens_at, "commitment": own, "seed": hex(&seed), "after": 0, "upto": 6,
+        });
+        browser.script(&format!("return verdict({draw}, 6n)"))
+    };
+    assert_eq!(changed(&draw["opens_at"]), "other-seed");
+    assert_eq!(changed(&json!("2020-01-01T00:00:00.000Z")), "good", "of that it was shown none");
 
     for (dark, screen) in [(false, DESK), (true, PHONE)] {
         browser.dark(dark);

@@ -43,3 +43,38 @@ fn a_link_leads_ahead_of_those_who_wait_and_only_once() {
     assert_eq!(other.position(), Some(4));
     guest.is_quiet(gateway.addr());
 }
+
+/// Where everybody has a name the link leads to the form for it, and the name to the place.
+#[test]
+fn a_link_is_worth_as_much_where_names_are_asked_for() {
+    let origin = Origin::start();
+    let room = "mode = \"hold\"\npoll_max = \"1s\"\nslots = [\"X\"]\nroster = true\n\
+                classes = { presale = { skip = 1.0 } }";
+    let gateway = Gateway::before(&origin).room("sale", room).start();
+    let operator = Operator::new(&gateway);
+    let link = || {
+        let wanted = json!({ "class": "presale", "url": "/board?game=1" });
+        let made = operator.does("/v1/rooms/sale/invites", &wanted);
+        made["invites"][0]["url"].as_str().expect("a link").to_owned()
+    };
+    let named = |browser: &Browser, address: &str, name: &str| {
+        browser.visit(&gateway, address);
+        browser.reads("What is your name?");
+        browser.types("#name", name);
+        browser.click("form.name button");
+    };
+    let [ann, bob] = [(); 2].map(|()| Browser::start());
+    named(&ann, "/board?game=1", "Ann");
+    assert_eq!(ann.waits(), 1);
+    named(&bob, &link(), "Bob");
+    assert_eq!(bob.waits(), 1, "before Ann");
+    assert_eq!(bob.path(), "/board?game=1");
+    assert_eq!(bob.shown("class").as_deref(), Some("presale"));
+
+    // Ann has a name and a place: a link shows her both.
+    ann.visit(&gateway, &link());
+    assert_eq!(ann.waits(), 2);
+    ann.until("she is connected", || ann.is("live"));
+    ann.is_quiet(gateway.addr());
+    bob.is_quiet(gateway.addr());
+}

@@ -75,6 +75,19 @@ fn everybody_has_the_place_that_they_were_told_and_what_is_not_so_is_said() {
     };
     let (code, out, _) = verify(&changed("seed", json!("07".repeat(32))), &[]);
     assert_eq!((code, out.starts_with("not good: this is not the seed")), (1, true), "{out}");
+    // Whoever is shown another draw than was promised them, with a commitment to suit, has saved theirs.
+    let saved = draw["commitment"].as_str().expect("a promise");
+    let (code, out, err) = verify(&answer, &["--commitment", saved, "--number", "1"]);
+    assert_eq!((code, out.starts_with("good: the seed is")), (0, true), "{out}{err}");
+    let mut other = changed("seed", json!("07".repeat(32)));
+    let hash = <sha2::Sha256 as sha2::Digest>::digest([7_u8; 32]);
+    let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+    other["draws"][0]["commitment"] = json!(hash);
+    assert_eq!(verify(&other, &[]).0, 0, "by what it says itself");
+    let (code, out, _) = verify(&other, &["--commitment", saved]);
+    assert_eq!((code, out.starts_with("not good: this is not the seed")), (1, true), "{out}");
+    assert_eq!(verify(&other, &["--commitment", "07"]).0, 64);
+
     let (code, out, _) = verify(&changed("commitment", json!(null)), &[]);
     assert_eq!((code, out.starts_with("not good: nothing was promised")), (1, true), "{out}");
     // Two with one place, somebody who is both, and another algorithm.
@@ -100,7 +113,7 @@ fn the_draw_of_a_number_is_found_among_several() {
         })
     };
     let draws = [draw(0, 5, 1, &[3]), draw(10, 14, 2, &[])];
-    let answer = json!({ "algorithm": anteroom::line::ALGORITHM, "draws": draws });
+    let answer = json!({ "algorithm": anteroom::line::ALGORITHM, "draws": &draws });
     let said = |more: &[&str]| {
         let (code, out, err) = verify(&answer, more);
         assert_eq!(code, 0, "{err}");
@@ -111,4 +124,9 @@ fn the_draw_of_a_number_is_found_among_several() {
     let first = said(&["--number", "2"]);
     assert!(first.contains("drawn: 4, numbers 1 to 5") && first.contains("of 4\n"), "{first}");
     assert!(said(&["--number", "3"]).contains("number 3: not drawn, its turn had come before"));
+    // So does the promise that somebody saved, and then the number has to be of that draw.
+    let saved = draws[0]["commitment"].as_str().expect("a promise");
+    assert!(said(&["--commitment", saved]).contains("drawn: 4, numbers 1 to 5"));
+    let (code, _, err) = verify(&answer, &["--commitment", saved, "--number", "12"]);
+    assert_eq!((code, err.contains("--number 12 was not drawn: 1 to 5 were")), (64, true), "{err}");
 }

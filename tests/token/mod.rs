@@ -77,6 +77,8 @@ fn provisional() -> Provisional<'static> {
         nonce: [7; 16],
         device_id: Some("d1".into()),
         user_id: None,
+        class: None,
+        invite: None,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Keys: which ones sign, which ones verify, and which tokens they can't be used for.
 
-use anteroom::token::{KeyError, PassKeys, SignError, Token};
+use anteroom::token::{Invite, KeyError, PassKeys, SignError, Token};
 
 use super::*;
 
@@ -89,6 +89,26 @@ fn a_provisional_ticket_is_neither_a_ticket_nor_a_pass() {
     }
 }
 
+/// What was proven on arrival comes back with it.
+#[test]
+fn a_provisional_ticket_carries_what_was_proven() {
+    let keys = sale();
+    let invite = Invite {
+        id: [9; 16],
+        class: "presale".into(),
+        uses: 3,
+        expires_at: EXPIRES,
+        user_id: Some("acme".into()),
+    };
+    let by_invite = Provisional { invite: Some(invite), ..provisional() };
+    let by_word = Provisional { class: Some("vip".into()), ..provisional() };
+    for proven in [by_invite, by_word] {
+        let token = keys.sign_provisional(&proven).expect("within limits");
+        let mut scratch = Scratch::new();
+        assert_eq!(keys.verify_provisional(token.as_bytes(), &mut scratch), Ok(proven));
+    }
+}
+
 /// Its key is another one than the ticket's: the type in the header alone decides nothing.
 #[test]
 fn no_other_key_makes_provisional_tickets() {
@@ -114,6 +134,7 @@ fn no_other_key_makes_provisional_tickets() {
         claims.replace(":1,", ":1,\"clock_of\":\"noon\","),
         claims.replace(":1,", ":1,\"clock_of\":\"\","),
         claims.replace(":1,", &format!(":1,\"clock_of\":\"{}\",", "f".repeat(33))),
+        claims.replace('}', r#","invite":{"class":"c","id":"AAEC","uses":1,"exp":2}}"#),
         claims.replace("\"sale\"", "\"sale2\""),
         ticket_claims().to_string(),
     ] {

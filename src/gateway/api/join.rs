@@ -81,13 +81,15 @@ pub(super) async fn join(
         ..Identity::default()
     };
     let mut identity = entrance.bound(identity, entrance.agent(request));
+    let wanted = Wanted::of(entrance, request, client, &wish);
     match shown(entrance, request, client, wish.device_id).await? {
         Proven::Place(shown) => {
             chronicle::reused(entrance, shown.proof, wish.device_id, began.elapsed());
-            return again(entrance, shown).await;
+            return again(entrance, shown, &wanted).await;
         }
         Proven::Arrival(caller) => {
-            return arrival::answer(caller, client, Call::Status, wish.name).await;
+            let brought = arrival::Brought { name: wish.name, wanted };
+            return arrival::answer(caller, client, Call::Status, brought).await;
         }
         Proven::Nothing => {}
     }
@@ -99,9 +101,8 @@ pub(super) async fn join(
         return Ok(answer);
     }
     if let Some(wait_ms) = arrival::instead(entrance) {
-        return arrive(entrance, client, &wish, &identity, wait_ms);
+        return arrive(entrance, client, &wish, &identity, &wanted, wait_ms);
     }
-    let wanted = Wanted::of(entrance, request, client, &wish);
     let plain = identity.clone();
     if let Some(proven) = &wanted.proven {
         identity = identity.proven(proven);
@@ -115,7 +116,7 @@ pub(super) async fn join(
         // Lost while they waited: they were counted when they came.
         return Err(match entrance.stance() {
             OnLoss::Closed => store_unavailable(entrance),
-            _ => provisional(entrance, &wish, &identity, None),
+            _ => provisional(entrance, &wish, &plain, &wanted, None),
         });
     };
     match joined {
@@ -152,9 +153,9 @@ pub(super) async fn join(
             if !proven {
                 return Ok(stranger(entrance, proof, standing));
             }
-            identity.class = entrance.class_at(class);
+            let identity = entrance.known(plain, wanted.proven.as_ref(), class);
             let token = entrance.ticket(proof, joined_ms, &identity).into_bytes();
-            again(entrance, Shown { token, proof, joined_ms, identity }).await
+            again(entrance, Shown { token, proof, joined_ms, identity }, &wanted).await
         }
         Joined::Refused(Refusal::Full) => Err(queue_full(entrance)),
         Joined::Refused(Refusal::Closed) => Err(queue_disabled(entrance)),
@@ -236,7 +237,11 @@ async fn shown<'a>(
 }
 
 /// The place somebody has already: the same ticket, byte for byte, and the pass if it is their turn.
-async fn again(entrance: &Arc<Entrance>, shown: Shown) -> Result<Response, Response> {
+async fn again(
+    entrance: &Arc<Entrance>,
+    shown: Shown,
+    wanted: &Wanted,
+) -> Result<Response, Response> {
     let Shown { token, proof, joined_ms, identity } = shown;
     let carried = Carried::Ticket { proof, joined_ms };
     let now_ms = entrance.room.now_ms();
@@ -265,7 +270,7 @@ async fn again(entrance: &Arc<Entrance>, shown: Shown) -> Result<Response, Respo
     let same = now_ms.saturating_sub(joined_ms) <= SAME_MS;
     let message = "this device is in the line already; here is its place";
     let conflict = (!same).then_some(message);
-    let class = (class.as_str(), None);
+    let class = (class.as_str(), wanted.too_late(&class));
     let place = Reply { entrance, proof, joined_ms, grant: grant.as_ref(), class };
     let (body, _) = place.body(Some(&token), conflict);
     Ok(Response::json(if same { 200 } else { 409 }, body))
@@ -301,9 +306,10 @@ struct Reply<'a> {
 }
 
 /// The class that a join asks for, and what proves it.
-struct Wanted {
+#[derive(Default)]
+pub(super) struct Wanted {
     asked: Option<String>,
-    proven: Option<invite::Proven>,
+    pub(super) proven: Option<invite::Proven>,
     /// What is wrong with the proof.
     wrong: &'static str,
 }
@@ -314,12 +320,7 @@ impl Wanted {
         let invited = wish.invite.map(|token| entrance.invite(token));
         let wrong = if matches!(invited, Some(None)) { "invite_invalid" } else { "not_proven" };
         let is_open = |name: &&String| entrance.settings.open_classes.contains(name);
-        let open = wish.class.as_ref().filter(is_open).map(|name| invite::Proven {
-            class: name.clone(),
-            invite: None,
-            user_id: None,
-            once: None,
-        });
+        let open = wish.class.as_ref().filter(is_open).map(|name| invite::Proven::said(name));
         let proven = invited.flatten().or_else(|| entrance.vouched(request, client)).or(open);
         let asked = match &proven {
             Some(proven) => Some(proven.class.clone()),
@@ -329,8 +330,32 @@ impl Wanted {
         Wanted { asked, proven, wrong }
     }
 
+    /// What was proven on arrival counts where nothing else is proven, and an invite before what is none.
+    pub(super) fn or(self, arrived: Option<invite::Proven>) -> Wanted {
+        let is_invited = |proven: &invite::Proven| proven.invite.is_some();
+        let counts = |arrived: &invite::Proven| {
+            let own = self.proven.as_ref();
+            own.is_none_or(|own| is_invited(arrived) && !is_invited(own))
+        };
+        match arrived.filter(counts) {
+            Some(proven) => {
+                Wanted { asked: Some(proven.class.clone()), proven: Some(proven), ..self }
+            }
+            None => self,
+        }
+    }
+
+    /// What was asked for by whoever has a place already, and why they have another class.
+    fn too_late(&self, class: &str) -> Option<(&str, &'static str)> {
+        let asked = self.asked.as_deref().filter(|asked| *asked != some(class).unwrap_or(GENERAL));
+        asked.map(|asked| match self.proven {
+            Some(_) => (asked, "already_waiting"),
+            None => (asked, self.wrong),
+        })
+    }
+
     /// What was asked for and not given, and why.
-    fn refused(&self, classed: Option<Classed>) -> Option<(&str, &'static str)> {
+    pub(super) fn refused(&self, classed: Option<Classed>) -> Option<(&str, &'static str)> {
         let asked = self.asked.as_deref()?;
         match classed {
             None => Some((asked, self.wrong)),
@@ -359,17 +384,22 @@ impl Reply<'_> {
         if let Some(message) = conflict {
             put_error(&mut json, "already_in_queue", message);
         }
-        if let Some((asked, why)) = refused {
-            json.text("class_requested", asked);
-            json.text("class_reason", why);
-        }
+        put_refused(&mut json, refused);
         place.put(&mut json, &state);
         (json.end(), place.position(&state))
     }
 }
 
+/// Which class was asked for and not given, and why.
+pub(super) fn put_refused(json: &mut Json, refused: Option<(&str, &'static str)>) {
+    if let Some((asked, why)) = refused {
+        json.text("class_requested", asked);
+        json.text("class_reason", why);
+    }
+}
+
 /// A class by its name; empty is the general one.
-fn some(class: &str) -> Option<&str> {
+pub(super) fn some(class: &str) -> Option<&str> {
     Some(class).filter(|class| !class.is_empty())
 }
 
@@ -379,11 +409,12 @@ fn arrive(
     client: &Client,
     wish: &Wish<'_>,
     identity: &Identity,
+    wanted: &Wanted,
     wait_ms: Option<u64>,
 ) -> Result<Response, Response> {
     let user_id = identity.user_id.as_deref();
     match entrance.count_arrival(client.address, wish.device_id, user_id) {
-        Ok(()) => Err(provisional(entrance, wish, identity, wait_ms)),
+        Ok(()) => Err(provisional(entrance, wish, identity, wanted, wait_ms)),
         Err((subject, retry_ms)) => Err(limited(entrance, client, identity, subject, retry_ms)),
     }
 }
@@ -393,13 +424,16 @@ fn provisional(
     entrance: &Entrance,
     wish: &Wish<'_>,
     identity: &Identity,
+    wanted: &Wanted,
     wait_ms: Option<u64>,
 ) -> Response {
     let key = wish.idempotency_key.map(|key| entrance.subject("idempotency", key));
     let Some(nonce) = key.or_else(nonce) else { return store_unavailable(entrance) };
-    let ticket = entrance.arrive(nonce, identity);
+    let ticket = entrance.arrive(nonce, identity, wanted.proven.as_ref());
     chronicle::arrived(entrance, identity, wish.metadata.as_deref());
-    arrival::recorded(entrance, nonce, Some(ticket.as_bytes()), wait_ms)
+    // What is proven is looked at when its moment has come; what is not, never.
+    let refused = wanted.refused(None).filter(|_| wanted.proven.is_none());
+    arrival::recorded(entrance, nonce, Some(ticket.as_bytes()), wait_ms, refused)
 }
 
 /// What the line is told about a newcomer; nothing, if there is nothing to remember.

@@ -3,6 +3,7 @@
 //! Owns the fields. A poll is most of what a node does in a flash crowd, so it is answered from the view, with one
 //! buffer for all of its JSON; only a caller that names its ticket and may come in waits for the line.
 
+use super::arrival::Brought;
 use super::asker::{Asker, Caller, named, seek};
 use super::draw::put_phase;
 use super::error::{
@@ -10,6 +11,7 @@ use super::error::{
     unknown_ticket,
 };
 use super::fields::Fields;
+use super::join::put_refused;
 use super::json::Json;
 use super::request::{Request, from_our_page, must_be_json, value};
 use super::turn::{self, Grant, Turn};
@@ -236,11 +238,28 @@ pub(super) fn said(
     state: &State<'_>,
     call: Call,
 ) -> Response {
+    placed(asker, view, now_ms, state, call, None)
+}
+
+/// The same to whoever was just given the place: which class they asked for and did not get, and why.
+pub(super) fn placed(
+    asker: &Asker<'_>,
+    view: &View,
+    now_ms: u64,
+    state: &State<'_>,
+    call: Call,
+    refused: Option<(&str, &'static str)>,
+) -> Response {
     let place = shown(asker, view, now_ms);
     Response::json(
         200,
         match call {
-            Call::Status => place.body(state),
+            Call::Status => {
+                let mut json = Json::new();
+                put_refused(&mut json, refused);
+                place.put(&mut json, state);
+                json.end()
+            }
             Call::Heartbeat => place.beat(state),
         },
     )
@@ -390,7 +409,7 @@ pub(super) fn called_by<'a>(
 
 async fn answer(caller: Caller<'_>, client: &Client, call: Call) -> Result<Response, Response> {
     if let Carried::Provisional { .. } = caller.carried {
-        return arrival::answer(caller, client, call, None).await;
+        return arrival::answer(caller, client, call, Brought::default()).await;
     }
     let asker = caller.asker()?;
     asker.count()?;

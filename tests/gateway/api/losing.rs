@@ -6,8 +6,9 @@ use anteroom::gateway::front::Verdict;
 use anteroom::gateway::head::Peer;
 use anteroom::gateway::origin::Origin;
 use anteroom::gateway::settings::OnLoss;
-use anteroom::line::{Done, Ending, Number};
+use anteroom::line::{Class, Command, Done, Ending, Number};
 use anteroom::room::Busy;
+use anteroom::token::{Invite, Scratch};
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 
@@ -208,7 +209,7 @@ fn an_arrival_by_cookie_becomes_a_ticket_by_cookie() {
     house(vec![room("sale")], async |house| {
         house.lose().await;
         let entrance = house.entrance("sale");
-        let arrival = entrance.arrive([1; 16], &Identity::default());
+        let arrival = entrance.arrive([1; 16], &Identity::default(), None);
         let cookie = format!("{}={arrival}", entrance.jar.name(true));
         let poll = get("queue/status").with("cookie", cookie);
         let told = house.ask(&poll, "").await;
@@ -393,6 +394,91 @@ fn a_crowd_behind_one_address_asks_by_its_arrivals() {
     });
 }
 
+/// What an app proves while the line can't be reached is worth what it is when its moment comes, and it is told of what is not.
+#[test]
+fn an_arrival_has_the_class_that_it_came_with() {
+    let mut sale = room("sale");
+    let class = |name: &str| Class { name: name.to_owned(), skip: 1_000, rank: 2 };
+    sale.line.classes = vec![class("presale"), class("fan")];
+    sale.open_classes = vec!["fan".to_owned()];
+    house(vec![sale], async |house| {
+        let entrance = house.entrance("sale");
+        let invite = |id: u8, user: Option<&'static str>| {
+            let invite = Invite {
+                id: [id; 16],
+                class: "presale".into(),
+                uses: 1,
+                expires_at: START_MS / 1_000 + 3_600,
+                user_id: user.map(Into::into),
+            };
+            entrance.keys.sign_invite(&invite).expect("a token")
+        };
+        house.join("sale", "d0").await;
+        let [good, revoked] = [invite(1, Some("acme")), invite(2, Some("acme"))];
+        house.command(Command::RevokeInvite([2; 16])).await;
+        house.lose().await;
+        let arrive = async |more: serde_json::Value| {
+            let mut body = json!({ "event_id": "sale", "user_id": "usr_1" });
+            body.as_object_mut().expect("one").extend(more.as_object().cloned().expect("one"));
+            let told = house.ask(&post("queue/join"), &body.to_string()).await;
+            told.is(503, "store_unavailable");
+            told
+        };
+        let told = [
+            arrive(json!({ "device_id": "d1", "invite": good })).await,
+            arrive(json!({ "device_id": "d2", "invite": revoked })).await,
+            arrive(json!({ "device_id": "d3", "priority_bucket": "fan" })).await,
+            arrive(json!({ "device_id": "d4", "priority_bucket": "presale" })).await,
+        ];
+        let reasons = told.each_ref().map(|told| told.body["class_reason"].as_str());
+        assert_eq!(reasons, [None, None, None, Some("not_proven")]);
+        house.find().await;
+        let mut placed = Vec::new();
+        for told in &told {
+            placed.push(house.until_placed(told.text("queue_id")).await.1);
+        }
+        let classes: Vec<&str> = placed.iter().map(|told| told.text("class")).collect();
+        assert_eq!(classes, ["presale", "general", "fan", "general"]);
+        let reasons: Vec<_> =
+            placed.iter().map(|told| told.body["class_reason"].as_str()).collect();
+        assert_eq!(reasons, [None, Some("invite_revoked"), None, None]);
+        assert_eq!(house.status(placed[0].text("queue_id")).await.body["position"], 1);
+        // The user of an invite that was good, and of no other.
+        let users = [0, 1].map(|nth: usize| {
+            let (_, claims) = read(placed[nth].text("queue_id"));
+            (claims["user_id"].clone(), claims["user_proven"] == true)
+        });
+        assert_eq!(users, [(json!("acme"), true), (json!("usr_1"), false)]);
+        // Shown again, it is the same place and nothing is used up.
+        let again = house.status(told[0].text("queue_id")).await;
+        assert_eq!(again.text("queue_id"), placed[0].text("queue_id"));
+    });
+}
+
+/// Beside ids as long as they may be, an invite for somebody with an odd name does not fit. The arrival counts without it.
+#[test]
+fn an_arrival_that_would_be_too_long_goes_without_its_proof() {
+    house(vec![room("sale")], async |house| {
+        let entrance = house.entrance("sale");
+        let long = |text: &str| Some(text.repeat(128));
+        let identity =
+            Identity { device_id: long("\""), user_id: long("\""), ..Identity::default() };
+        let invite = Invite {
+            id: [1; 16],
+            class: "presale".into(),
+            uses: 1,
+            expires_at: START_MS / 1_000 + 3_600,
+            user_id: long("\u{1}").map(Into::into),
+        };
+        let token = entrance.keys.sign_invite(&invite).expect("it fits alone");
+        let proven = entrance.invite(&token).expect("a good one");
+        let arrival = entrance.arrive([1; 16], &identity, Some(&proven));
+        let mut scratch = Scratch::new();
+        let held = entrance.read(arrival.as_bytes(), &mut scratch);
+        assert_eq!((held.identity(), held.proven()), (identity, None));
+    });
+}
+
 #[test]
 fn an_arrival_is_not_good_for_ever_and_nobody_makes_one() {
     house(vec![room("sale")], async |house| {
@@ -404,6 +490,8 @@ fn an_arrival_is_not_good_for_ever_and_nobody_makes_one() {
                 nonce: [1; 16],
                 device_id: None,
                 user_id: None,
+                class: None,
+                invite: None,
             };
             entrance.keys.sign_provisional(&provisional).expect("a token")
         };

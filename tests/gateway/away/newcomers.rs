@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::*;
 use crate::support::forge::{kind, number};
+use crate::support::operator::{ADMIN, Operator};
 use crate::support::{CutOff, Origin, Request, eventually};
 
 #[test]
@@ -99,6 +100,69 @@ fn an_app_that_joins_is_told_so_and_has_its_arrival_signed() {
     };
     assert_eq!((&placed["status"], &placed["position"]), (&"waiting".into(), &2.into()));
     assert_eq!(kind(placed["queue_id"].as_str().expect("a ticket")), "anteroom-ticket");
+}
+
+const CLASSES: &str =
+    "mode = \"hold\"\npoll_max = \"1s\"\nclasses = { presale = { skip = 1.0, rank = 2 } }";
+
+/// A link with an invite to a room.
+fn link(gateway: &CutOff) -> String {
+    let operator = Operator::of(gateway.admin(), Some(ADMIN));
+    let made = operator.does("/v1/rooms/sale/invites", &json!({ "class": "presale" }));
+    format!("/?anteroom_invite={}", made["invites"][0]["token"].as_str().expect("a token"))
+}
+
+/// The store fails at the moment at which somebody who waits opens a link: they have their place, and nothing is put over it.
+#[test]
+fn a_place_is_not_given_up_for_an_arrival() {
+    for manner in [Manner::Refusing, Manner::Hanging] {
+        let origin = Origin::start();
+        let gateway = CutOff::before(&origin, CLASSES, "");
+        let [mut ann, mut bob] = [(); 2].map(|()| gateway.visitor());
+        for visitor in [&mut ann, &mut bob] {
+            assert_eq!(visitor.open("/").state().as_deref(), Some("waiting"));
+        }
+        let ticket = bob.token();
+        bob.open(&link(&gateway));
+        gateway.store_is(manner);
+        for _ in 0..3 {
+            let page = bob.open("/");
+            let state = page.state().unwrap_or_default();
+            assert!(state.starts_with("waiting"), "{manner:?}: {page:?}");
+            assert_eq!(page.shown("position").as_deref(), Some("2"), "{manner:?}");
+            assert_eq!(page.header("set-cookie"), None, "{manner:?}: {page:?}");
+        }
+        gateway.store_is(Manner::Well);
+        eventually("the invite is used", || {
+            bob.open("/");
+            (bob.status().json()["class"] == "presale").then_some(())
+        });
+        assert_ne!(bob.token(), ticket);
+        assert_eq!(bob.position(), 1, "{manner:?}");
+    }
+}
+
+/// Whoever comes meanwhile with an invite has its class with their place, though the cookie that kept it is gone by then.
+#[test]
+fn an_arrival_keeps_what_was_proven() {
+    let origin = Origin::start();
+    let gateway = CutOff::before(&origin, CLASSES, "");
+    let mut ann = gateway.visitor();
+    assert_eq!(ann.open("/").state().as_deref(), Some("waiting"));
+    let link = link(&gateway);
+    gateway.store_is(Manner::Refusing);
+    eventually("the store is given up", || (ann.status().status == 503).then_some(()));
+    let mut bob = gateway.visitor();
+    bob.open(&link);
+    assert_eq!(bob.open("/").state().as_deref(), Some("provisional"));
+    let (name, arrival) = bob.token().expect("an arrival");
+    assert_eq!(kind(&arrival), "anteroom-provisional");
+    bob.forget();
+    bob.keep(&name, &arrival);
+    gateway.store_is(Manner::Well);
+    until_placed(&mut bob);
+    let told = bob.status().json();
+    assert_eq!((&told["class"], &told["position"]), (&"presale".into(), &1.into()), "{told}");
 }
 
 /// Where visitors have names an arrival has none: it is asked for once its moment has come, in the browser and in an app.
