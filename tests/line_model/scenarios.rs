@@ -205,6 +205,23 @@ fn a_head_is_drawn_and_who_is_inside_is_not() {
         assert_eq!(tally.of("drawn"), 1, "{order:?}");
         assert!(tally.of("drawn with somebody at the head") > 100, "{order:?}");
         assert!(tally.of("drawn with somebody inside") > 0, "{order:?}");
+/// Thousands wait before a site that is well, fails, and is better then, but not well.
+fn failed_and_better() -> Plan {
+    let mut plan = steered(Mode::Auto, 5_000, STEERED);
+    plan.steps.extend((2..24).map(|sequence| match sequence / 3 % 8 {
+        0 | 1 | 3 | 7 => second(),
+        _ => exchange(Vec::new()),
+    }));
+    plan
+}
+
+#[test]
+fn a_site_that_failed_and_is_not_well_is_tried_again() {
+    let tally = judged(&failed_and_better(), &Subject::new(None));
+    assert!(tally.of("the origin failed") > 0, "{tally}");
+    assert_eq!(tally.of("an origin that is not well is tried again"), 1, "{tally}");
+}
+
         assert_eq!(tally.of("draws came back from a node"), u64::from(lost));
     }
 }
