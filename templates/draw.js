@@ -1,7 +1,7 @@
 // The page of the draw: checks in the visitor's own browser that the seed is the promised one, and which place it
 // gives to a number. The arithmetic is specified in src/line/shuffle.rs; `anteroom draw verify` does the same.
 
-const VERDICTS = ['soon', 'good', 'other-seed', 'other-place', 'failed'];
+const VERDICTS = ['soon', 'good', 'other-seed', 'other-place', 'unpromised', 'outside', 'failed'];
 // A timer can't be set to much more.
 const DAY_MS = 86400000;
 const element = id => document.getElementById(id);
@@ -70,10 +70,11 @@ function remembered(opensAt, hash) {
 async function verdict(draw, number, place) {
   const hash = hex(await sha256(unhex(draw.seed)));
   const promised = remembered(draw.opens_at) ?? draw.commitment;
-  if (hash !== draw.commitment || hash !== promised) return 'other-seed';
+  if ([draw.commitment, promised].some(one => one && one !== hash)) return 'other-seed';
   const found = drew(draw, number) ? await placeOf(draw, number) : undefined;
   if (found === undefined) return 'other-place';
-  return place === undefined || place === found ? 'good' : 'other-place';
+  if (place !== undefined && place !== found) return 'other-place';
+  return draw.commitment ? 'good' : 'unpromised';
 }
 
 const say = word => VERDICTS.forEach(id => { element(id).hidden = id !== word; });
@@ -88,6 +89,8 @@ let draws = [];
 // The last promise, and whether its opening is still ahead.
 let promise;
 let ahead = false;
+// The asker's own number, if it is in no draw and will be in none that is ahead.
+let outside;
 // Nobody is in two draws. Who is in none may be of the one that is ahead; if none is, the last one is the measure.
 const drawOf = number =>
   draws.findLast(draw => number !== undefined && drew(draw, number)) || (ahead ? undefined : draws.at(-1));
@@ -98,12 +101,13 @@ async function check() {
   const [kid, hash] = draw ? [draw.kid, remembered(draw.opens_at) ?? draw.commitment] : [promise?.kid, promise?.hash];
   element('promise').textContent = hash ? `${kid}: ${hash}` : '–';
   element('seed').textContent = draw ? draw.seed : '–';
+  if (number !== undefined && number === outside) return say('outside');
   if (!draw) return say('soon');
   if (number === undefined) return say();
   // What is no number is no place either.
   const given = element('place').value.trim() ? place ?? 0n : undefined;
   const word = await verdict(draw, number, given);
-  if (word === 'good' && given === undefined) element('place').value = await placeOf(draw, number);
+  if (['good', 'unpromised'].includes(word) && given === undefined) element('place').value = await placeOf(draw, number);
   say(word);
 }
 
@@ -118,6 +122,7 @@ async function load() {
   ({ draws, commitment: promise } = told);
   ahead = Boolean(promise) && promise.opens_at === told.opens_at;
   if (ahead) remembered(promise.opens_at, promise.hash);
+  outside = you && !you.place && !you.drawn_later && !draws.some(draw => drew(draw, BigInt(you.number))) ? BigInt(you.number) : undefined;
   if (you && !element('number').value) element('number').value = you.number;
   if (you?.place && typed('number') === BigInt(you.number) && !element('place').value) element('place').value = you.place;
   await check();

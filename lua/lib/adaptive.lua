@@ -114,10 +114,12 @@ end
 -- Why there should be no turns, if so.
 local function collapse(c, allowed)
   c.all_slow = c.slow_share >= 900 and c.all_slow + 1 or 0
-  if c.answers >= FEW and c.error_share >= 500 and c.error_share > allowed then
+  local few = c.stopped == 1 and 1 or FEW
+  if c.answers >= few and c.error_share >= 500 and c.error_share > allowed then
     return FAILING
   end
-  if c.slow >= FEW and c.answers * 4 < c.slow or c.all_slow >= ALL_SLOW_MAX then
+  local late = c.all_slow >= ALL_SLOW_MAX and c.all_slow < 2 * ALL_SLOW_MAX
+  if c.slow >= few and c.answers * 4 < c.slow or late then
     return SILENT
   end
   return nil
@@ -244,9 +246,7 @@ local function judge(c, steered, lasted_ms)
     end
     c.stopped, c.base, c.rate, c.why = 1, steered.low, 0, why
   elseif c.stopped == 1 then
-    if within then
-      start(c, steered.low)
-    end
+    start(c, steered.low)
   elseif steered.signal == 'completions' then
     follow_completions(c, steered, within)
   elseif not empty then

@@ -1,7 +1,7 @@
 -- When a room is open by its schedule, and the draw: at an opening everybody who came before it gets a place by lot.
 --
 -- Owns the fields draws_serial, draw_version, prequeue_opens_ms (0: none runs), prequeue_after, prequeue_seated (numbers that
--- were let in, with a comma after each, after a - if these are all), commitment (opens_ms, kid and hash between spaces) and draws: a line for each draw, oldest first, of version, opens_ms, after, upto, kid, seed, hash
+-- were let in, with a comma after each, after a - if these are all, else nothing), commitment (opens_ms, kid and hash between spaces) and draws: a line for each draw, oldest first, of version, opens_ms, after, upto, kid, seed, hash
 -- (or -), whoever was not drawn (between commas, or -) and whoever has a place of their own (number:place, likewise). draws is read
 -- when it is needed and not before. Never computes an ordinary visitor's place: nodes do.
 
@@ -15,6 +15,8 @@ local ONE, ONE_TIMES, TWO, TWO_TIMES = 2147483563, 40014, 2147483399, 40692
 local NTH, RANKS = 32768, 16
 -- What the numbers of those who were seated in a pre-queue begin with, if all of them were noted.
 local NOTED = '-'
+-- Of so many bytes of them no more are noted.
+local SEATED_BYTES = 65536
 -- Neighbours of which it is cheaper to write a range than each.
 local MANY = 32
 
@@ -48,19 +50,19 @@ local function save()
   call('HSET', key.state, 'draws', text_of(made))
 end
 
--- Whether an event is on; when it ends (0: never).
+-- Since when an event is on, if it is.
 local function on(event)
   if line.wall_ms < event.opens_ms then
     return nil
-  end
-  if event.closes_ms == 0 then
-    return true
   end
   local later_ms = 0
   if event.every_ms > 0 then
     later_ms = number.div(line.wall_ms - event.opens_ms, event.every_ms) * event.every_ms
   end
-  return line.wall_ms < event.closes_ms + later_ms
+  if event.closes_ms > 0 and line.wall_ms >= event.closes_ms + later_ms then
+    return nil
+  end
+  return event.opens_ms + later_ms
 end
 
 -- When it opens next, and from when on numbers are given for that; nil if never.
@@ -106,14 +108,40 @@ local function is_followed()
   return config.mode == 'auto' or config.mode == 'hold'
 end
 
--- The same, as far as it counts: whoever comes to a room on hold waits, even while the schedule says closed. While a draw is due and
--- nobody has brought its seed, it is still before the opening.
+-- Whether there was a draw at an opening.
+local function had(opens_ms)
+  for _, words in ipairs(load()) do
+    if tonumber(words[2]) == opens_ms then
+      return true
+    end
+  end
+  return false
+end
+
+-- At which opening those of the pre-queue are drawn, if it has come: at the one they came for, while that is on, else at the last with
+-- a draw that is. Nobody is drawn at an opening that had its draw, though the clock runs back: its seed has been shown.
+local function due()
+  local found
+  for _, event in ipairs(config.schedule) do
+    local opens_ms = event.draw and on(event)
+    if opens_ms and not had(opens_ms) then
+      if opens_ms == line.prequeue_opens_ms then
+        return opens_ms
+      end
+      found = max(found or 0, opens_ms)
+    end
+  end
+  return found
+end
+
+-- The same as by_schedule, as far as it counts: whoever comes to a room on hold waits, even while the schedule says closed. While a draw is
+-- due and nobody has brought its seed, it is still before the opening.
 function draw.phase()
   local phase = by_schedule()
   if not is_followed() or phase == 'closed' and config.mode == 'hold' then
     return 'open'
   end
-  return phase == 'open' and line.prequeue_opens_ms > 0 and 'prequeue' or phase
+  return phase == 'open' and line.prequeue_opens_ms > 0 and due() and 'prequeue' or phase
 end
 
 -- Whether nobody is let in at all, by the mode or by the schedule.
@@ -316,10 +344,12 @@ local function find_kept(after, upto)
   return kept
 end
 
--- Somebody has a seat: of those in the pre-queue it is noted, because all who are inside may be too many to look through.
+-- Somebody has a seat: of those in the pre-queue it is noted, because all who are inside may be too many to look through. If they are many
+-- themselves, all are looked through after all: a pre-queue that is put off for days must not cost every exchange.
 function draw.seat(n)
-  if line.prequeue_opens_ms > 0 and n > line.prequeue_after then
-    line.prequeue_seated = (line.prequeue_seated or '') .. number.text(n) .. ','
+  local noted = line.prequeue_seated or ''
+  if line.prequeue_opens_ms > 0 and n > line.prequeue_after and noted:sub(1, 1) == NOTED then
+    line.prequeue_seated = #noted < SEATED_BYTES and noted .. number.text(n) .. ',' or ''
   end
 end
 
@@ -390,23 +420,24 @@ function draw.follow(lot)
   end
   local before = line.prequeue_opens_ms
   if phase == 'prequeue' and draws then
-    -- An opening is drawn once, though the clock runs back.
-    local last = line.draw_version > 0 and load()[#load()]
-    if last and tonumber(last[2]) == opens_ms then
+    if had(opens_ms) then
       set_prequeue(0, 0)
     else
       set_prequeue(opens_ms, before > 0 and line.prequeue_after or line.issued)
     end
   elseif phase == 'open' and before > 0 then
-    local after = max(line.prequeue_after, line.released)
-    if line.issued - after < FEWEST then
+    local after, due_ms = max(line.prequeue_after, line.released), due()
+    if due_ms and line.issued - after >= FEWEST then
+      if lot and lot.seed and lot.opens_ms == due_ms then
+        hold(after, lot)
+      else
+        set_prequeue(due_ms, line.prequeue_after)
+      end
+    elseif due_ms or config.mode ~= 'hold' then -- To a room on hold no opening comes.
       set_prequeue(0, 0)
-    elseif lot and lot.seed and lot.opens_ms == before then
-      hold(after, lot)
     end
-  else
-    set_prequeue(0, 0)
   end
+  -- Else none has begun, or it was put off: whoever came is drawn with those who come later.
 end
 
 -- Numbers of the last epoch were drawn, those of this one were not.

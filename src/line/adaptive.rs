@@ -30,9 +30,11 @@
 //! the long run one in twenty is slow, which is what a p95 at its target means.
 //!
 //! *Collapse*: at least five answers of which half are errors and more than allowed, or at least five slow requests and not an answer to a
-//! quarter as many, or fifteen windows in a row in which nine of ten were slow. Then there are no turns at all, until a window
-//! is within bounds, or has nothing in it: nobody is left who could fail. Then the rate starts at the floor, and grows fast to four fifths
-//! of what it was, if that was above the floor, or of what was too much before, if that was more.
+//! quarter as many, or fifteen windows in a row in which nine of ten were slow. Then there are no turns at all, until a window is none of it,
+//! for which fewer than five are enough now, or has nothing in it: nobody is left who could fail. Then the rate starts at the floor, as for a site that
+//! was never better, and if the site is well it grows fast to four fifths of what it was, if that was above the floor, or of what was too much before, if
+//! that was more. At the very edge of a collapse that is the floor and nothing by turns. After fifteen more windows in which nine of ten were slow
+//! the rate starts, too: that nobody came made the site no quicker, and whoever is inside may stay for good.
 //!
 //! # The law of `completions`
 //!
@@ -68,7 +70,7 @@ const FALL: u64 = 60;
 /// What fast growth comes back to: two seconds of it, in which those it let in were on their way and nothing was measured of them. Without
 /// that a site is over its target for half a minute at first; with half of it, half empty.
 const BACK: u64 = 750;
-/// So few answers or slow requests say nothing about a collapse.
+/// Fewer answers or slow requests say nothing about a collapse, unless there was one.
 const FEW: u64 = 5;
 const ALL_SLOW_MAX: u64 = 15;
 /// After so many windows within bounds, the rate that was too much is forgotten by a hundredth a window.
@@ -256,12 +258,14 @@ impl Control {
     /// Why there should be no turns, if so.
     fn collapse(&mut self, allowed: u64) -> Option<Why> {
         self.all_slow = if self.slow_share >= 900 { self.all_slow + 1 } else { 0 };
+        let few = if self.stopped == 1 { 1 } else { FEW };
         let errors = self.error_share;
-        if self.answers >= FEW && errors >= 500 && errors > allowed {
+        if self.answers >= few && errors >= 500 && errors > allowed {
             return Some(Why::Failing);
         }
-        let unanswered = self.slow >= FEW && self.answers * 4 < self.slow;
-        (unanswered || self.all_slow >= ALL_SLOW_MAX).then_some(Why::Silent)
+        let unanswered = self.slow >= few && self.answers * 4 < self.slow;
+        let late = (ALL_SLOW_MAX..2 * ALL_SLOW_MAX).contains(&self.all_slow);
+        (unanswered || late).then_some(Why::Silent)
     }
 
     /// From the floor, as if nothing were known but the rate that was too much.
@@ -414,9 +418,7 @@ impl Line {
             (control.stopped, control.base, control.rate) = (1, low, 0);
             control.why = why as u64;
         } else if control.stopped == 1 {
-            if within {
-                control.start(low);
-            }
+            control.start(low);
         } else if adaptive.signal == Signal::Completions {
             control.follow_completions(&adaptive, high, within);
         } else if !empty {

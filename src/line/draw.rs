@@ -19,6 +19,7 @@ use super::batch::Number;
 use super::class;
 use super::redraw::{self, Apart};
 use super::schedule::Phase;
+use super::settings::{Mode, Settings};
 use super::state::Line;
 use super::sweep::PLACES_MAX;
 
@@ -54,10 +55,11 @@ pub struct Commitment {
     pub hash: Seed,
 }
 
-/// Those who come before an opening at which there is a draw.
+/// Those who come before an opening at which there is a draw. It ends with the draw, or when the room opens without one; an opening that
+/// is put off, or taken back, does not end it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Prequeue {
-    /// Which opening.
+    /// Which opening they came for last.
     pub opens_ms: u64,
     /// The last number given before it began.
     pub after: Number,
@@ -138,7 +140,7 @@ pub struct Draws {
     pub serial: u64,
     /// Counts draws: a batch made before one is about other numbers.
     pub version: u64,
-    /// The pre-queue that runs, if there is a draw at its end.
+    /// The pre-queue that runs, or was put off, if there is a draw at its end.
     pub prequeue: Option<Prequeue>,
     /// The last promise.
     pub commitment: Option<Commitment>,
@@ -152,6 +154,19 @@ impl Draws {
         self.made.iter().any(|draw| draw.contains(number))
     }
 
+    /// At which opening those of the pre-queue are drawn, if it has come: at the one they came for, while that is on, else at the last
+    /// with a draw that is. Nobody is drawn at an opening that had its draw, though the clock runs back: its seed has been shown.
+    pub(super) fn due(&self, settings: &Settings, wall_ms: u64) -> Option<u64> {
+        let expected = self.prequeue.filter(|_| settings.mode.follows_schedule())?.opens_ms;
+        let on = settings.drawn_at(wall_ms).filter(|opens_ms| !self.had(*opens_ms));
+        on.max_by_key(|opens_ms| (*opens_ms == expected, *opens_ms))
+    }
+
+    /// Whether there was a draw at an opening.
+    fn had(&self, opens_ms: u64) -> bool {
+        self.made.iter().any(|draw| draw.opens_ms == opens_ms)
+    }
+
     /// Of an epoch that begins: numbers of the last one were drawn, those of this one were not.
     pub(super) fn of_new_epoch(self) -> Draws {
         let (prequeue, made) = (None, Vec::new());
@@ -163,7 +178,7 @@ impl Draws {
 impl Line {
     /// What the schedule says now, as far as it counts.
     pub(super) fn phase(&self) -> Phase {
-        self.settings().phase_in_force(self.wall_ms, self.draws.prequeue)
+        self.settings().phase_in_force(self.wall_ms, &self.draws)
     }
 
     /// Notes what begins and ends by the schedule, and draws when it is time.
@@ -177,28 +192,31 @@ impl Line {
             self.draws.commitment = Some(commitment);
             self.draws.serial += 1;
         }
-        if !self.settings().mode.follows_schedule() {
+        let mode = self.settings().mode;
+        if !mode.follows_schedule() {
             return;
         }
         match (phase, self.draws.prequeue) {
             (Phase::Prequeue(next), before) if next.draw => {
-                // An opening is drawn once, though the clock runs back.
-                let drawn = self.draws.made.last().is_some_and(|it| it.opens_ms == next.opens_ms);
                 let after = before.map_or(self.issued, |before| before.after);
                 let now = Prequeue { opens_ms: next.opens_ms, after };
-                self.set_prequeue(Some(now).filter(|_| !drawn));
+                self.set_prequeue(Some(now).filter(|now| !self.draws.had(now.opens_ms)));
             }
-            (Phase::Open { .. }, Some(prequeue)) => {
-                let after = prequeue.after.max(self.released);
-                if self.issued.saturating_sub(after) < FEWEST {
-                    self.set_prequeue(None);
-                } else if let Some(lot) = lot.filter(|lot| lot.opens_ms == prequeue.opens_ms)
-                    && let Some(seed) = lot.seed
-                {
-                    self.draw(after, lot, seed);
+            (Phase::Open { .. }, Some(before)) => {
+                let after = before.after.max(self.released);
+                let due = self.draws.due(self.settings(), self.wall_ms);
+                match due.filter(|_| self.issued.saturating_sub(after) >= FEWEST) {
+                    Some(opens_ms) => match lot.filter(|lot| lot.opens_ms == opens_ms) {
+                        Some(lot @ Lot { seed: Some(seed), .. }) => self.draw(after, lot, *seed),
+                        _ => self.set_prequeue(Some(Prequeue { opens_ms, ..before })),
+                    },
+                    // To a room on hold no opening comes.
+                    None if due.is_none() && mode == Mode::Hold => {}
+                    None => self.set_prequeue(None),
                 }
             }
-            _ => self.set_prequeue(None),
+            // None has begun, or it was put off: whoever came is drawn with those who come later.
+            _ => {}
         }
     }
 

@@ -194,11 +194,14 @@
 //! schedule says closed; every other mode is an operator's word. Before an
 //! opening nobody is released by pace, by hand as ever. While closed nobody new, nobody released, as in mode `closed`.
 //!
-//! *Before an opening with a draw* the line notes the last number given when that time began, `after`; another opening that
-//! takes its place leaves that as it is. A node says what the seed's hash will be, the first one's word for an opening is kept
-//! ([`Commitment`]). When the opening has come, those drawn are all above `after`, or above `released` if that is higher, up to
-//! `issued` (`upto`). If they are two or more, the draw is made in the first exchange that brings its seed; until then it is
-//! still before the opening. An opening is drawn once.
+//! *Before an opening with a draw* the line notes the last number given when that time began, `after`. That stays as it is until those who
+//! came since are drawn, or the room opens without a draw, whatever the schedule says meanwhile: an opening that is put off, or taken away, takes
+//! nobody out of the next draw. A node says what the seed's hash will be, the first one's word for an opening is kept
+//! ([`Commitment`]). When an event with a draw is on (the one that was expected, else the last to open), those drawn are all above `after`, or above
+//! `released` if that is higher, up to `issued` (`upto`). If they are two or more, the draw is made in the first exchange that brings its seed; until then it is
+//! still before the opening. So an opening that is brought forward has its draw then, at once if its time is past, and then without a promise.
+//! An opening is drawn once. If the room opens by an event without a draw, or because there are no events any more, nobody is drawn: they
+//! are a line in the order of arrival. To a room on hold no opening comes but one with a draw.
 //!
 //! *The draw*: everybody's place is a new number. Of the range live is cleared and used set; as many numbers above `upto` are given (but for
 //! [`Draw::kept`], below), live and seen: everybody is presumed here, and the sweeps correct it. Which of the new numbers is whose is a permutation that nodes

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::draw::Prequeue;
+use super::draw::Draws;
 use super::settings::{Mode, OutOfRange, Settings};
 
 /// Events that a room may have: a year of weeks is one that comes again.
@@ -73,16 +73,13 @@ impl Phase {
 }
 
 impl Event {
-    /// Whether it is on: when it ends, if ever.
-    fn on(&self, wall_ms: u64) -> Option<Option<u64>> {
+    /// Whether it is on: since when, and when it ends, if ever.
+    fn on(&self, wall_ms: u64) -> Option<(u64, Option<u64>)> {
         let since_ms = wall_ms.checked_sub(self.opens_ms)?;
         let later_ms = self.every_ms.map_or(0, |every_ms| since_ms / every_ms * every_ms);
-        match self.closes_ms {
-            None => Some(None),
-            Some(closes_ms) => {
-                Some(closes_ms + later_ms).filter(|closes_ms| wall_ms < *closes_ms).map(Some)
-            }
-        }
+        let closes_ms = self.closes_ms.map(|closes_ms| closes_ms + later_ms);
+        let on = closes_ms.is_none_or(|closes_ms| wall_ms < closes_ms);
+        on.then_some((self.opens_ms + later_ms, closes_ms))
     }
 
     /// Whether it opens, this time or another, less than so long after an opening of another event, or with it.
@@ -118,7 +115,8 @@ impl Settings {
     /// first, if any has begun; else closed until the first one begins. Without events a room is always open.
     pub fn phase(&self, wall_ms: u64) -> Phase {
         let events = &self.schedule;
-        let ends: Vec<Option<u64>> = events.iter().filter_map(|event| event.on(wall_ms)).collect();
+        let on = events.iter().filter_map(|event| event.on(wall_ms));
+        let ends: Vec<Option<u64>> = on.map(|(_, closes_ms)| closes_ms).collect();
         if events.is_empty() || !ends.is_empty() {
             let forever = events.is_empty() || ends.contains(&None);
             let last_ms = ends.iter().flatten().max().copied();
@@ -133,19 +131,26 @@ impl Settings {
         }
     }
 
-    /// The same, as far as it counts: in the modes auto and hold, for in every other an operator's word does. Whoever comes to a room
+    /// The openings with a draw of the events that are on.
+    pub(super) fn drawn_at(&self, wall_ms: u64) -> impl Iterator<Item = u64> {
+        let drawn = self.schedule.iter().filter(|event| event.draw);
+        drawn.filter_map(move |event| Some(event.on(wall_ms)?.0))
+    }
+
+    /// The same as `phase`, as far as it counts: in the modes auto and hold, for in every other an operator's word does. Whoever comes to a room
     /// on hold waits, even while the schedule says closed. A draw that is due and was not made yet keeps the room before its opening.
-    pub(super) fn phase_in_force(&self, wall_ms: u64, prequeue: Option<Prequeue>) -> Phase {
+    pub(super) fn phase_in_force(&self, wall_ms: u64, draws: &Draws) -> Phase {
         let open = Phase::Open { closes_ms: None };
         if !self.mode.follows_schedule() {
             return open;
         }
-        match (self.phase(wall_ms), prequeue) {
-            (Phase::Open { .. }, Some(Prequeue { opens_ms, .. })) => {
-                Phase::Prequeue(Opening { from_ms: 0, opens_ms, draw: true })
-            }
-            (Phase::Closed(_), _) if self.mode == Mode::Hold => open,
-            (phase, _) => phase,
+        match self.phase(wall_ms) {
+            Phase::Open { closes_ms } => match draws.due(self, wall_ms) {
+                Some(opens_ms) => Phase::Prequeue(Opening { from_ms: 0, opens_ms, draw: true }),
+                None => Phase::Open { closes_ms },
+            },
+            Phase::Closed(_) if self.mode == Mode::Hold => open,
+            phase => phase,
         }
     }
 

@@ -156,6 +156,8 @@ pub(super) struct Words {
     pub draw_good: &'static str,
     pub draw_other_seed: &'static str,
     pub draw_other_place: &'static str,
+    pub draw_unpromised: &'static str,
+    pub draw_outside: &'static str,
 }
 
 /// A heading and what it means.

@@ -42,11 +42,11 @@ impl Room {
             let hash = Sha256::digest(seed).into();
             Some(Lot { opens_ms, kid, hash, seed: shown.then_some(seed) })
         };
-        if let Some(due) = told.prequeue.filter(|due| due.opens_ms <= now_ms) {
-            let kid = promised(due.opens_ms).map(|promise| promise.kid.as_str());
-            let late = now_ms - due.opens_ms > PATIENCE.as_millis() as u64;
-            let other = || if late { made(due.opens_ms, None, true) } else { None };
-            return made(due.opens_ms, kid, true).or_else(other);
+        if let Some(due_ms) = view.draw_due(now_ms) {
+            let kid = promised(due_ms).map(|promise| promise.kid.as_str());
+            let late = now_ms.saturating_sub(due_ms) > PATIENCE.as_millis() as u64;
+            let other = || if late { made(due_ms, None, true) } else { None };
+            return made(due_ms, kid, true).or_else(other);
         }
         let ahead = view.settings()?.phase(now_ms).draw_ahead()?;
         if promised(ahead).is_some() { None } else { made(ahead, None, false) }

@@ -176,6 +176,50 @@ fn a_second_draw_is_promised_and_checked_as_the_first_was() {
     browser.is_quiet(gateway.addr());
 }
 
+/// Who came while no pre-queue ran is in no draw; and one that was brought forward to a time that is past was not promised, which proves nothing.
+#[test]
+fn who_is_in_no_draw_and_what_was_not_promised_is_told() {
+    let origin = Origin::start();
+    let schedule = |opens_ms: u64, prequeue: &str| {
+        let opens = anteroom::clock::moment(opens_ms);
+        format!("schedule = [{{ opens = \"{opens}\", prequeue = \"{prequeue}\", draw = true }}]")
+    };
+    let now_ms = anteroom::clock::now_ms();
+    let first = schedule(now_ms + 3_600_000, "1m");
+    let room = format!("mode = \"hold\"\npoll_max = \"1s\"\n{first}");
+    let gateway = Gateway::before(&origin).room("sale", &room).start();
+    let rewrite = |text: &str| {
+        assert!(gateway.reload(&gateway.config().text().replace(&first, text)));
+    };
+    let browser = Browser::start();
+    browser.visit(&gateway, "/");
+    browser.until("the page is connected", || browser.is("live"));
+    browser.visit(&gateway, "/.anteroom/draw");
+    browser.until("it is in no draw", || browser.sees("#outside").is_some());
+
+    rewrite(&schedule(now_ms + 3_600_000, "2h"));
+    eventually("the pre-queue", || {
+        let told = gateway.connect().ask(&Request::get("/.anteroom/v1/draw")).json();
+        (told["phase"] == "prequeue").then_some(())
+    });
+    let mut others = join(&gateway, 3);
+    let mut later = |wanted: bool| {
+        let told = others[2].fetch("/.anteroom/v1/draw").json();
+        (told["you"]["drawn_later"] == wanted || !told["you"]["place"].is_null()).then_some(told)
+    };
+    eventually("they will be drawn", || later(true));
+    rewrite(&schedule(now_ms - 60_000, "2h"));
+    let draw = eventually("the draw", || later(false))["draws"][0].clone();
+    assert_eq!((&draw["commitment"], &draw["after"]), (&Value::Null, &json!(1)));
+    browser.visit(&gateway, "/.anteroom/draw");
+    browser.until("it is in no draw", || browser.sees("#outside").is_some());
+    says(&browser, "3", "", "Nothing was promised before this draw");
+    let place = typed(&browser, "place");
+    assert!(["1", "2", "3"].contains(&&*place), "{place}");
+    says(&browser, "3", "4", "Wrong: this number was not drawn to this place.");
+    browser.is_quiet(gateway.addr());
+}
+
 /// The script's arithmetic is the line's, for any count.
 #[test]
 fn the_script_draws_as_the_line_does() {

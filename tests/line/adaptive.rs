@@ -532,6 +532,90 @@ fn a_site_that_fails_gets_nobody_however_few_ask() {
     }
 }
 
+/// A second of a site that is asked so often: so many answers are late, so many wrong.
+fn second(room: &mut Room, asked: u64, slow: u64, errors: u64) -> Adapted {
+    room.wall_ms += 1_000;
+    let reply = room.with(|batch| {
+        batch.figures = vec![0; FIGURES];
+        (batch.figures[FAST], batch.figures[SLOW]) = (asked - slow, slow);
+        (batch.figures[ANSWERS], batch.figures[ERRORS]) = (asked, errors);
+    });
+    reply.counts.adapted.unwrap()
+}
+
+/// A site that is worse than it should be is one for the floor, and that it was far worse before is no reason for less.
+#[test]
+fn a_mediocre_site_gets_the_floor_whatever_was_before() {
+    for (slow, errors) in [(0, 100), (100, 0), (800, 0), (0, 450)] {
+        for broken in [0, 3] {
+            let mut room = Room::new(adaptive(2, 100));
+            room.join(10_000);
+            (0..20).for_each(|_| _ = second(&mut room, 1_000, 0, 0));
+            let last = (0..broken).map(|_| second(&mut room, 1_000, 0, 900)).last();
+            assert!(last.is_none_or(|told| (told.rate, told.why) == (0, Why::Failing)));
+            (0..300).for_each(|_| _ = second(&mut room, 1_000, slow, errors));
+            let before = room.line.counts().turns;
+            for _ in 0..60 {
+                let told = second(&mut room, 1_000, slow, errors);
+                let why = if errors > 0 { Why::Errors } else { Why::Slow };
+                assert_eq!((told.rate, told.why), (2_000, why), "{slow} {errors} {broken}");
+            }
+            assert_eq!(room.line.counts().turns - before, 120);
+        }
+    }
+}
+
+/// Half of all answers are errors, a few more or a few less: nobody, or the floor.
+#[test]
+fn a_site_at_the_edge_of_failing_never_gets_more_than_the_floor() {
+    let mut room = Room::new(adaptive(2, 100));
+    room.join(10_000);
+    (0..20).for_each(|_| _ = second(&mut room, 1_000, 0, 0));
+    second(&mut room, 1_000, 0, 900);
+    let before = room.line.counts().turns;
+    let mut stops = 0;
+    for nth in 0..60 {
+        let told = second(&mut room, 1_000, 0, if nth % 2 == 0 { 490 } else { 510 });
+        assert!(told.rate <= 2_000, "{told:?}");
+        stops += u64::from(told.rate == 0);
+    }
+    assert_eq!(stops, 30);
+    let turns = room.line.counts().turns - before;
+    assert!((50..=70).contains(&turns), "half of the floor's: {turns}");
+}
+
+/// What few say while nobody is let in is not added up, for nobody more is at risk: one of them is heard.
+#[test]
+fn a_stop_lasts_for_as_long_as_whoever_is_left_sees_the_site_fail() {
+    let mut room = Room::new(adaptive(1, 100));
+    room.join(10_000);
+    (0..20).for_each(|_| _ = second(&mut room, 100, 0, 0));
+    second(&mut room, 100, 0, 100);
+    let idle = |room: &mut Room| (0..2).for_each(|_| _ = room.pass(1_000, &[]));
+    for _ in 0..30 {
+        idle(&mut room);
+        assert_eq!(second(&mut room, 1, 0, 1).rate, 0);
+    }
+    (0..5).for_each(|_| idle(&mut room));
+    assert_eq!(room.idle().adapted.unwrap().why, Why::Starting, "nobody is left");
+}
+
+/// A target that is missed with one visitor, or with those who are inside and stay: that nobody more comes made it no better, so they come at the floor
+/// for half of the time. If it did, it is tried again at once.
+#[test]
+fn a_site_that_is_always_late_is_no_dead_end() {
+    let mut room = Room::new(adaptive(2, 100));
+    room.join(10_000);
+    (0..60).for_each(|_| _ = second(&mut room, 1_000, 1_000, 0));
+    let before = room.line.counts().turns;
+    let rates: Vec<u64> = (0..300).map(|_| second(&mut room, 1_000, 1_000, 0).rate).collect();
+    assert!(rates.iter().all(|rate| [0, 2_000].contains(rate)), "{rates:?}");
+    let turns = room.line.counts().turns - before;
+    assert!((270..=330).contains(&turns), "{turns} of 600");
+    while second(&mut room, 1_000, 1_000, 0).rate > 0 {}
+    assert_eq!(second(&mut room, 1_000, 800, 0).rate, 2_000, "some are in time");
+}
+
 #[test]
 fn nobody_waiting_or_no_seat_is_no_reason_to_grow() {
     let mut room = Room::new(adaptive(2, 100));

@@ -225,6 +225,26 @@ fn whoever_is_inside_or_called_before_the_opening_is_not_drawn() {
     assert_eq!(positions, [1, 2, 3, 4]);
 }
 
+/// Their session was over before the opening for want of a sign of them, and their number was drawn like any: whoever is back in time has their
+/// seat again, under the number on their ticket.
+#[test]
+fn whoever_was_idle_at_the_opening_resumes_after_it() {
+    let mut room = before(vec![class("presale", 1_000, 0)]);
+    let settings = room.view.settings().expect("known").clone();
+    room.offer(Settings { session_idle_ms: Some(6_000), ..settings });
+    come(&mut room, &["presale", "", "", "", ""]);
+    room.command(Command::Release(1));
+    inside(room.claim(1));
+    room.pass(9_000, &[2, 3, 4, 5]);
+    let idle = Standing::Expired(Reason::Ended(Ending::Idle));
+    assert_eq!(room.view.standing(1), idle);
+    draw(&mut room, 4);
+    assert!(room.view.drawn().told().made[0].contains(1));
+    assert_eq!((room.view.standing(1), room.view.number(1)), (idle, 1));
+    inside(room.claim(1));
+    assert_eq!((room.standing(1), room.idle().inside), (Standing::Active, 1));
+}
+
 /// Held from before the pre-queue on, and opened before the opening or after it: whoever came in the pre-queue is drawn, at the opening.
 #[test]
 fn a_room_on_hold_is_drawn_at_its_opening_all_the_same() {

@@ -8,6 +8,7 @@ mod drawing;
 mod estimating;
 mod joining;
 mod loss;
+mod moved;
 mod presence;
 mod queueing;
 mod releasing;

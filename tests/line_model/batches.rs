@@ -54,7 +54,7 @@ impl World {
     fn lot(&self, index: usize, sequence: u64) -> Option<Lot> {
         let (view, now) = (&self.nodes[index].view, self.now.wall_ms);
         let ahead = view.settings().and_then(|settings| settings.phase(now).draw_ahead());
-        let due = view.drawn().told().prequeue.map(|it| it.opens_ms).filter(|it| *it <= now);
+        let due = view.draw_due(now);
         let opens_ms = due.or(ahead).filter(|_| !sequence.is_multiple_of(4))?;
         let opens_ms = if sequence.is_multiple_of(13) { opens_ms + 1 } else { opens_ms };
         let seed: Seed = std::array::from_fn(|nth| (opens_ms.rotate_left(nth as u32) % 251) as u8);

@@ -4,7 +4,7 @@ use anteroom::line::{Adaptive, Class, ClassOrder, Command, Event, Mode, Pace, Ra
 
 use super::changes::STEERED;
 use super::shrink::run;
-use super::steps::{Faithful, Fate, Item, JoinKey, Plan, Post, Room, Step, Who};
+use super::steps::{Change, Faithful, Fate, Item, JoinKey, Plan, Post, Room, Step, Who};
 use super::subject::Subject;
 use super::tally::Tally;
 use super::world::Judges;
@@ -43,12 +43,13 @@ fn idle(times: u32) -> Step {
 }
 
 /// Every one of them, for a line that is kept elsewhere, too.
-pub(super) fn all() -> [Plan; 8] {
+pub(super) fn all() -> [Plan; 10] {
     let drawn = drawn_with_a_head(ClassOrder::Strict, false);
     let [plain, lost] = [false, true].map(|lost| drawn_with_a_head(ClassOrder::Skip, lost));
     let heads = [silent_and_back(), called_and_late(), strayed_and_lapsed()];
     let [silent, late, lapsed] = heads;
-    [silent, late, lapsed, drawn, plain, lost, held_up_in_shadow(), grown_too_far()]
+    let [shadow, far, better] = [held_up_in_shadow(), grown_too_far(), failed_and_better()];
+    [silent, late, lapsed, drawn, plain, lost, shadow, far, better, drawn_after_all()]
 }
 
 pub(super) fn judged(plan: &Plan, subject: &Subject) -> Tally {
@@ -140,6 +141,29 @@ fn drawn_with_a_head(class_order: ClassOrder, lost: bool) -> Plan {
     Plan { seed: 0, room, steps }
 }
 
+/// An opening is put off while people wait for it, some of whom are inside by then, others leave, and brought forward to a time that is past; so
+/// is another one, that is taken away in the end.
+fn drawn_after_all() -> Plan {
+    let mut plan = drawn_with_a_head(ClassOrder::Skip, false);
+    let event = plan.room.settings.schedule[0];
+    let to = |schedule: Vec<Event>| {
+        let (change, version) = (Change::Schedule(schedule), 1);
+        exchange(vec![Item::Offer { change, version }])
+    };
+    let at = |after_ms: u64, prequeue_ms: u64| {
+        let opens_ms = plan.room.wall_ms + after_ms;
+        Event { opens_ms, prequeue_ms, ..event }
+    };
+    let come = || exchange(vec![Item::Join(5), Item::Claim { who: Who::Anyones(1), count: 200 }]);
+    let before = plan.steps.iter().position(|step| matches!(step, Step::Save));
+    plan.steps.truncate(before.expect("a step before the opening"));
+    plan.steps.extend([to(vec![at(120_000, 30_000)]), idle(4), come(), idle(4)]);
+    plan.steps.extend([to(vec![at(120_000, 90_000)]), come(), idle(2)]);
+    plan.steps.extend([to(vec![at(10_000, 0)]), idle(4), Step::Look { node: 0, after_ms: 10 }]);
+    plan.steps.extend([to(vec![at(180_000, 150_000)]), come(), to(vec![]), idle(10)]);
+    plan
+}
+
 /// So many come to a room whose rate follows a site.
 fn steered(mode: Mode, newcomers: u32, adaptive: Adaptive) -> Plan {
     let rate = Rate { count: 50, per_ms: 1_000 };
@@ -181,6 +205,23 @@ fn grown_too_far() -> Plan {
     plan
 }
 
+/// Thousands wait before a site that is well, fails, and is better then, but not well.
+fn failed_and_better() -> Plan {
+    let mut plan = steered(Mode::Auto, 5_000, STEERED);
+    plan.steps.extend((2..24).map(|sequence| match sequence / 3 % 8 {
+        0 | 1 | 3 | 7 => second(),
+        _ => exchange(Vec::new()),
+    }));
+    plan
+}
+
+#[test]
+fn a_site_that_failed_and_is_not_well_is_tried_again() {
+    let tally = judged(&failed_and_better(), &Subject::new(None));
+    assert!(tally.of("the origin failed") > 0, "{tally}");
+    assert_eq!(tally.of("an origin that is not well is tried again"), 1, "{tally}");
+}
+
 #[test]
 fn a_rate_that_grew_too_far_comes_back() {
     let tally = judged(&grown_too_far(), &Subject::new(None));
@@ -207,6 +248,15 @@ fn a_head_is_drawn_and_who_is_inside_is_not() {
         assert!(tally.of("drawn with somebody inside") > 0, "{order:?}");
         assert_eq!(tally.of("draws came back from a node"), u64::from(lost));
     }
+}
+
+#[test]
+fn whoever_waits_for_an_opening_that_is_moved_is_drawn_once() {
+    let tally = judged(&drawn_after_all(), &Subject::new(None));
+    assert!(tally.of("a pre-queue was put off") > 5, "{tally}");
+    assert_eq!((tally.of("drawn"), tally.of("an opening was brought forward")), (1, 1));
+    assert!(tally.of("drawn with somebody inside") > 0, "{tally}");
+    assert_eq!(tally.of("opened without its draw"), 1);
 }
 
 /// What the head's duties left over: so often did one of them take all it might.

@@ -182,12 +182,11 @@ impl Model {
             }
             None if stopped => {
                 let steering = &mut self.steering;
-                if well {
-                    (steering.base, steering.rate) = (floor, floor);
-                    (steering.level, steering.slow_windows) = (None, 0);
-                    steering.why = Why::Starting;
-                    self.note("an origin that had failed is tried again", 1);
-                }
+                (steering.base, steering.rate) = (floor, floor);
+                (steering.level, steering.slow_windows) = (None, 0);
+                steering.why = Why::Starting;
+                self.note("an origin that had failed is tried again", 1);
+                self.note("an origin that is not well is tried again", u64::from(!well));
             }
             None if adaptive.signal == Signal::Completions => {
                 let (part, floored) = if well { (1_250, floor) } else { (750, 0) };
@@ -219,11 +218,12 @@ impl Model {
 
     fn collapsed(&self, window: &Window, adaptive: &Adaptive) -> Option<Why> {
         let (answers, slow) = (window.sum(ANSWERS), window.sum(SLOW));
-        let Steering { errors, slow_windows, .. } = self.steering;
-        if answers >= 5 && errors >= 500 && errors > adaptive.max_errors {
+        let Steering { errors, slow_windows, why, .. } = self.steering;
+        let least = if matches!(why, Why::Failing | Why::Silent) { 1 } else { 5 };
+        if answers >= least && errors >= 500 && errors > adaptive.max_errors {
             return Some(Why::Failing);
         }
-        let silent = slow >= 5 && answers * 4 < slow || slow_windows >= 15;
+        let silent = slow >= least && answers * 4 < slow || (15..30).contains(&slow_windows);
         silent.then_some(Why::Silent)
     }
 

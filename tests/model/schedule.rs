@@ -68,9 +68,26 @@ impl Model {
         match (self.scheduled(self.last_wall), self.draws.prequeue) {
             _ if !self.follows() => Now::Open,
             (Now::Closed { .. }, _) if self.settings().mode == Mode::Hold => Now::Open,
-            (Now::Open, Some(due)) => Now::Before { opens: due.opens_ms, draw: true },
+            (Now::Open, Some(_)) => {
+                self.draw_due().map_or(Now::Open, |opens| Now::Before { opens, draw: true })
+            }
             (now, _) => now,
         }
+    }
+
+    /// When those of the pre-queue should have been drawn.
+    fn draw_due(&self) -> Option<u64> {
+        let expected = self.draws.prequeue?.opens_ms;
+        let wall = self.last_wall;
+        let drawn = self.settings().schedule.iter().filter(|event| event.draw);
+        let all = drawn.flat_map(|event| times(event, wall));
+        let on = all.filter(|(opens, closes)| *opens <= wall && closes.is_none_or(|it| wall < it));
+        let fresh: Vec<u64> = on.map(|(opens, _)| opens).filter(|it| !self.had(*it)).collect();
+        if fresh.contains(&expected) { Some(expected) } else { fresh.into_iter().max() }
+    }
+
+    fn had(&self, opens: u64) -> bool {
+        self.draws.made.iter().any(|made| made.opens_ms == opens)
     }
 
     /// Nobody new, nobody let in.
@@ -100,26 +117,38 @@ impl Model {
         let issued = self.counts.issued;
         match now {
             Now::Before { opens, draw: true } => {
-                let again = self.draws.made.last().is_some_and(|made| made.opens_ms == opens);
                 let after = before.map_or(issued, |before| before.after);
-                self.prequeue((!again).then_some(Prequeue { opens_ms: opens, after }));
+                let now = Prequeue { opens_ms: opens, after };
+                let moved = before.is_some_and(|before| before.opens_ms != opens);
+                self.note("an opening was moved", u64::from(moved));
+                self.prequeue(Some(now).filter(|_| !self.had(opens)));
             }
             Now::Open => {
-                let Some(due) = before else { return };
-                let after = due.after.max(self.counts.released);
+                let Some(before) = before else { return };
+                let Some(due) = self.draw_due() else {
+                    // On hold it is open for nobody.
+                    if self.settings().mode == Mode::Auto {
+                        self.prequeue(None);
+                        self.note("opened without its draw", 1);
+                    }
+                    return;
+                };
+                let after = before.after.max(self.counts.released);
                 if issued < after + 2 {
                     return self.prequeue(None);
                 }
+                self.note("an opening was brought forward", u64::from(due != before.opens_ms));
                 match lot {
-                    Some(Lot { opens_ms, kid, seed: Some(seed), .. })
-                        if *opens_ms == due.opens_ms =>
-                    {
-                        self.draw(after, *opens_ms, kid.clone(), *seed);
+                    Some(Lot { opens_ms, kid, seed: Some(seed), .. }) if *opens_ms == due => {
+                        self.draw(after, due, kid.clone(), *seed);
                     }
-                    _ => self.note("a draw waits for its seed", 1),
+                    _ => {
+                        self.prequeue(Some(Prequeue { opens_ms: due, ..before }));
+                        self.note("a draw waits for its seed", 1);
+                    }
                 }
             }
-            _ => self.prequeue(None),
+            _ => self.note("a pre-queue was put off", u64::from(before.is_some())),
         }
     }
 

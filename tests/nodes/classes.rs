@@ -22,7 +22,7 @@ fn start() -> (RedisServer, Origin, Vec<Gateway>) {
 }
 
 /// An invite that no node has heard of: the key they share is all it needs. Its id, and itself.
-fn invite(class: &str, nth: u8) -> (String, String) {
+pub(super) fn invite(class: &str, nth: u8) -> (String, String) {
     let expires_at = clock::now_ms() / 1_000 + 600;
     let invite = Invite { id: [nth; 16], class: class.into(), uses: 1, expires_at, user_id: None };
     (invite.name(), forge::keys("sale").sign_invite(&invite).expect("within limits"))

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use anteroom::line::Permutation;
+use anteroom::line::{Draw, Drawn, Draws, Permutation};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use crate::support::redis::RedisServer;
-use crate::support::{Config, Gateway, Origin, Visitor, eventually};
+use crate::support::{Config, Gateway, Operator, Origin, Visitor, eventually};
 
 /// Of those who come before.
 const PEOPLE: usize = 10;
@@ -188,6 +188,142 @@ fn a_room_is_drawn_again_at_its_next_opening() {
         let refused = super::join(node, "sale", "late", &serde_json::json!({}));
         assert_eq!((refused.status, refused.code()), (503, "queue_disabled".into()), "{refused:?}");
         assert_eq!(refused.json()["opens_at"], *at(129_000), "the first event, a third time");
+    }
+}
+
+/// Three of nine have a class, and two of those are let in by hand before the opening; one comes in, one does not yet. Neither is drawn, on no
+/// node: the third of the class is before everybody else, and they are drawn to the places behind.
+#[test]
+fn a_class_is_drawn_by_itself_and_who_is_further_than_waiting_is_not() {
+    let _alone = super::alone();
+    let room = room(Duration::from_secs(12));
+    let (_redis, _origin, nodes) =
+        super::three(&format!("{room}\nclasses = {{ presale = {{ skip = 1.0 }} }}"));
+    let mut people: Vec<(u64, Visitor)> = Vec::new();
+    for nth in 0..9 {
+        let mut visitor = Visitor::new(&nodes[(nth + nth / 3) % 3]);
+        if nth % 3 == 1 {
+            let (_, token) = super::classes::invite("presale", nth as u8);
+            assert_eq!(visitor.open(&format!("/?anteroom_invite={token}")).status, 303);
+        }
+        eventually("a place before the opening", || {
+            (visitor.open("/").state().as_deref() == Some("waiting")).then_some(())
+        });
+        let number = eventually("a number", || told(&mut visitor)["you"]["number"].as_u64());
+        people.push((number, visitor));
+    }
+    let of_class: Vec<u64> = [1, 4, 7].map(|nth| people[nth].0).to_vec();
+    let body = serde_json::json!({ "count": 2 });
+    let released = Operator::new(&nodes[0]).does("/v1/rooms/sale/release", &body);
+    let called: Vec<u64> =
+        (0..2).filter_map(|nth| released["called"][nth]["number"].as_u64()).collect();
+    assert_eq!(called, of_class[..2], "{released}");
+    let (_, mut late) = people.remove(4);
+    let (_, mut inside) = people.remove(1);
+    inside.await_turn();
+    assert!(inside.open("/").is_from_origin());
+    late.await_turn();
+
+    let made = eventually("the draw", || {
+        people.iter_mut().for_each(|(_, visitor)| _ = visitor.status());
+        told(&mut people[0].1)["draws"].get(0).cloned()
+    });
+    let number = |key: &str| made[key].as_u64().expect("a number");
+    let (after, upto) = (number("after"), number("upto"));
+    let (kept, head) = (&made["kept"], &made["head"]);
+    assert_eq!((kept, head), (&called.clone().into(), &serde_json::json!([[of_class[2], 1]])));
+    let seed = bytes(made["seed"].as_str().expect("a seed"));
+    let (kid, head) = (String::new(), vec![(of_class[2], upto + 1)]);
+    let (version, opens_ms, hash, kept) = (1, 1, None, called);
+    let draw = Draw { version, opens_ms, after, upto, seed, kid, hash, kept, head };
+    assert!(draw.is_sound());
+    let drawn = Drawn::new(Draws { made: vec![draw], ..Draws::default() });
+    let place = |number: u64| drawn.place(number).map(|(_, place)| place);
+    for (number, visitor) in &mut people {
+        let said = eventually("every node knows", || told(visitor)["you"]["place"].as_u64());
+        assert_eq!(Some(said), place(*number), "{number}");
+    }
+    for visitor in [&mut inside, &mut late] {
+        assert!(told(visitor)["you"]["place"].is_null());
+        assert!(
+            visitor.open("/").is_from_origin(),
+            "whoever was in stays, whose turn it was has it"
+        );
+    }
+    let mut order: Vec<u64> = people.iter().map(|(number, _)| *number).collect();
+    order.sort_by_key(|number| place(*number));
+    assert_eq!(order[0], of_class[2]);
+    let mut entered = Vec::new();
+    enter(&mut people, &mut entered, 7);
+    let out_of_order = entered.iter().zip(&order).filter(|(one, other)| one != other).count();
+    assert!(out_of_order <= 2, "entered {entered:?}, drawn {order:?}");
+}
+
+/// The file says another time while people wait for the first: later, so that nobody new is taken meanwhile, and then sooner. Whoever came for any
+/// of them is in the draw, and what was promised for the last time counts.
+#[test]
+fn whoever_waits_for_an_opening_that_is_moved_goes_along() {
+    let _alone = super::alone();
+    let event = |opens_in: u64, prequeue: &str| {
+        let opens = anteroom::clock::moment(anteroom::clock::now_ms() + 1_000 * opens_in);
+        let text = format!("{{ opens = \"{opens}\", prequeue = \"{prequeue}\", draw = true }}");
+        (opens, text)
+    };
+    let (_, first) = event(3_600, "2h");
+    let (_redis, _origin, nodes) = super::three(&format!(
+        "rate = \"2/s\"\nburst = 1\npoll_max = \"1s\"\nheartbeat_timeout = \"60s\"\nschedule = [{first}]"
+    ));
+    let move_to = |text: &str| {
+        for node in &nodes {
+            assert!(node.reload(&node.config().text().replace(&first, text)));
+        }
+    };
+    let come = |nth: usize| {
+        let mut visitor = Visitor::new(&nodes[nth % 3]);
+        eventually("a place before the opening", || {
+            (visitor.open("/").state().as_deref() == Some("waiting")).then_some(())
+        });
+        let you = eventually("a number", || told(&mut visitor)["you"]["number"].as_u64());
+        (you, visitor)
+    };
+    let mut people: Vec<(u64, Visitor)> = (0..6).map(come).collect();
+
+    let (later, text) = event(7_200, "1h");
+    move_to(&text);
+    for (nth, node) in nodes.iter().enumerate() {
+        let refused = eventually("nobody new", || {
+            let refused = super::join(node, "sale", &format!("late-{nth}"), &serde_json::json!({}));
+            (refused.code() == "queue_disabled").then_some(refused)
+        });
+        assert_eq!(refused.json()["opens_at"], *later);
+    }
+    eventually("another promise", || {
+        (told(&mut people[0].1)["commitment"]["opens_at"] == *later).then_some(())
+    });
+    for (number, visitor) in &mut people {
+        assert_eq!(visitor.status().json()["status"], "waiting", "{number} keeps their place");
+        assert_eq!(told(visitor)["you"]["drawn_later"], true);
+    }
+
+    let (sooner, text) = event(12, "1h");
+    move_to(&text);
+    people.extend((6..10).map(come));
+    let promise = eventually("the last promise", || {
+        let told = told(&mut people[0].1);
+        assert_eq!(told["draws"], serde_json::json!([]));
+        (told["commitment"]["opens_at"] == *sooner).then(|| told["commitment"]["hash"].clone())
+    });
+    let draw = eventually("the draw", || {
+        people.iter_mut().for_each(|(_, visitor)| _ = visitor.status());
+        told(&mut people[0].1)["draws"].get(0).cloned()
+    });
+    assert_eq!((&draw["opens_at"], &draw["commitment"]), (&Value::from(&*sooner), &promise));
+    let (after, upto) = (draw["after"].as_u64().unwrap(), draw["upto"].as_u64().unwrap());
+    assert!(after < people[0].0 && people[9].0 <= upto, "all of them: {draw}");
+    let order = Permutation::new(bytes(draw["seed"].as_str().expect("a seed")), upto - after);
+    for (number, visitor) in &mut people {
+        let said = eventually("every node knows", || told(visitor)["you"]["place"].as_u64());
+        assert_eq!(said, order.place(*number - after - 1) + 1);
     }
 }
 

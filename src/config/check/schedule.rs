@@ -69,8 +69,8 @@ impl Check<'_> {
                     let said = format!(
                         "{other_at} opens during the pre-queue of {drawn_at}, which has a draw"
                     );
-                    let means = "who has come by then would not be drawn, or nobody would be let in before \
-                                 the draw. Let it end before that pre-queue begins, or open after the draw";
+                    let means = "the room opens then, and who has come would not be drawn. Let it end before \
+                                 that pre-queue begins, or open after the draw";
                     self.report.warn(said, means);
                 }
             }

@@ -124,7 +124,10 @@ pub(super) fn draw(live: &Live, head: &impl Head, client: &Client) -> Result<Res
             Some((draw, place)) => {
                 json!({ "number": number, "opens_at": clock::moment(draw.opens_ms), "place": place })
             }
-            None => json!({ "number": number, "opens_at": null, "place": null }),
+            None => {
+                let drawn_later = view.is_drawn_later(number, now_ms);
+                json!({ "number": number, "opens_at": null, "place": null, "drawn_later": drawn_later })
+            }
         };
     }
     Ok(Response::json(200, answer.to_string().into_bytes()))

@@ -143,8 +143,22 @@ impl View {
     /// What the schedule says about a moment of the store's wall clock, as far as it counts.
     pub fn phase(&self, wall_ms: u64) -> Phase {
         let open = Phase::Open { closes_ms: None };
-        let prequeue = self.drawn.told.prequeue;
-        self.settings().map_or(open, |settings| settings.phase_in_force(wall_ms, prequeue))
+        let draws = &self.drawn.told;
+        self.settings().map_or(open, |settings| settings.phase_in_force(wall_ms, draws))
+    }
+
+    /// Whether whoever has a ticket will be drawn: not if they came before the pre-queue, or after the draw.
+    pub fn is_drawn_later(&self, ticket: Number, wall_ms: u64) -> bool {
+        match self.drawn.told.prequeue {
+            Some(prequeue) => self.number(ticket) > prequeue.after,
+            // The line has not noted yet that it began.
+            None => matches!(self.phase(wall_ms), Phase::Prequeue(next) if next.draw),
+        }
+    }
+
+    /// The opening whose draw is due at a moment of the store's wall clock, and was not made.
+    pub fn draw_due(&self, wall_ms: u64) -> Option<u64> {
+        self.drawn.told.due(self.settings()?, wall_ms)
     }
 }
 

@@ -130,4 +130,6 @@ pub(super) static WORDS: Words = Words {
     draw_good: "Správně: počáteční hodnota je ta slíbená a toto číslo dostalo toto místo.",
     draw_other_seed: "Špatně: toto není slíbená počáteční hodnota.",
     draw_other_place: "Špatně: toto číslo nedostalo toto místo.",
+    draw_unpromised: "Před tímto losováním nebylo nic slíbeno: nelze je ověřit.",
+    draw_outside: "Toto číslo není v žádném losování: rozhoduje, kdy přišlo.",
 };

@@ -137,4 +137,6 @@ pub(super) static WORDS: Words = Words {
     draw_good: "Richtig: Der Startwert ist der versprochene, und diese Nummer hat diesen Platz bekommen.",
     draw_other_seed: "Falsch: Das ist nicht der Startwert, der versprochen wurde.",
     draw_other_place: "Falsch: Diese Nummer hat nicht diesen Platz bekommen.",
+    draw_unpromised: "Vor dieser Auslosung wurde nichts versprochen: Sie lässt sich nicht prüfen.",
+    draw_outside: "Diese Nummer ist in keiner Auslosung: Für sie zählt, wann sie kam.",
 };

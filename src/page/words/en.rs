@@ -131,4 +131,6 @@ pub(super) static WORDS: Words = Words {
     draw_good: "Right: the seed is the promised one, and this number was drawn to this place.",
     draw_other_seed: "Wrong: this is not the seed that was promised.",
     draw_other_place: "Wrong: this number was not drawn to this place.",
+    draw_unpromised: "Nothing was promised before this draw: it can’t be checked.",
+    draw_outside: "This number is in no draw: what counts is when it came.",
 };

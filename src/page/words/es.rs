@@ -137,4 +137,6 @@ pub(super) static WORDS: Words = Words {
     draw_good: "Correcto: la semilla es la prometida y a este número le tocó este lugar.",
     draw_other_seed: "Incorrecto: esta no es la semilla prometida.",
     draw_other_place: "Incorrecto: a este número no le tocó este lugar.",
+    draw_unpromised: "No se prometió nada antes de este sorteo: no se puede comprobar.",
+    draw_outside: "Este número no está en ningún sorteo: cuenta cuándo llegó.",
 };

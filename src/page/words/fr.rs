@@ -137,4 +137,6 @@ pub(super) static WORDS: Words = Words {
     draw_good: "Correct\u{a0}: la graine est celle qui a été promise, et ce numéro a bien obtenu cette place.",
     draw_other_seed: "Incorrect\u{a0}: ce n’est pas la graine qui a été promise.",
     draw_other_place: "Incorrect\u{a0}: ce numéro n’a pas obtenu cette place.",
+    draw_unpromised: "Rien n’a été promis avant ce tirage\u{a0}: il ne peut pas être vérifié.",
+    draw_outside: "Ce numéro ne participe à aucun tirage\u{a0}: c’est son heure d’arrivée qui compte.",
 };

@@ -134,4 +134,6 @@ pub(super) static WORDS: Words = Words {
     draw_good: "Corretto: il seme è quello promesso e a questo numero è toccato questo posto.",
     draw_other_seed: "Errato: questo non è il seme promesso.",
     draw_other_place: "Errato: a questo numero non è toccato questo posto.",
+    draw_unpromised: "Prima di questo sorteggio non è stato promesso nulla: non si può verificare.",
+    draw_outside: "Questo numero non è in nessun sorteggio: conta quando è arrivato.",
 };

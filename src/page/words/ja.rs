@@ -137,4 +137,6 @@ pub(super) static WORDS: Words = Words {
     draw_good: "正しい結果です。シード値は約束されたもので、この番号はこの順番に当たりました。",
     draw_other_seed: "正しくありません。約束されたシード値ではありません。",
     draw_other_place: "正しくありません。この番号はこの順番に当たっていません。",
+    draw_unpromised: "この抽選の前に約束された値がないため、確認できません。",
+    draw_outside: "この番号はどの抽選の対象でもありません。到着した順番で決まります。",
 };

@@ -136,4 +136,6 @@ pub(super) static WORDS: Words = Words {
     draw_good: "맞습니다. 시드는 약속된 것이고, 이 번호는 이 순번으로 뽑혔습니다.",
     draw_other_seed: "맞지 않습니다. 약속된 시드가 아닙니다.",
     draw_other_place: "맞지 않습니다. 이 번호는 이 순번으로 뽑히지 않았습니다.",
+    draw_unpromised: "이 추첨 전에는 약속된 것이 없어 확인할 수 없습니다.",
+    draw_outside: "이 번호는 추첨 대상이 아닙니다. 도착한 순서대로입니다.",
 };

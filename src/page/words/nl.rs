@@ -130,4 +130,6 @@ pub(super) static WORDS: Words = Words {
     draw_good: "Juist: de beginwaarde is de beloofde, en dit nummer heeft deze plek gekregen.",
     draw_other_seed: "Onjuist: dit is niet de beginwaarde die is beloofd.",
     draw_other_place: "Onjuist: dit nummer heeft deze plek niet gekregen.",
+    draw_unpromised: "Vóór deze loting is niets beloofd: ze is niet te controleren.",
+    draw_outside: "Dit nummer zit in geen loting: het telt wanneer het kwam.",
 };

@@ -131,4 +131,6 @@ pub(super) static WORDS: Words = Words {
     draw_good: "Zgadza się: ziarno jest tym obiecanym, a temu numerowi przypadło to miejsce.",
     draw_other_seed: "Nie zgadza się: to nie jest obiecane ziarno.",
     draw_other_place: "Nie zgadza się: temu numerowi nie przypadło to miejsce.",
+    draw_unpromised: "Przed tym losowaniem niczego nie obiecano: nie da się go sprawdzić.",
+    draw_outside: "Ten numer nie bierze udziału w żadnym losowaniu: liczy się, kiedy przyszedł.",
 };

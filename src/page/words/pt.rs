@@ -128,4 +128,6 @@ pub(super) static WORDS: Words = Words {
     draw_good: "Certo: a semente é a prometida, e este número foi sorteado para este lugar.",
     draw_other_seed: "Errado: esta não é a semente prometida.",
     draw_other_place: "Errado: este número não foi sorteado para este lugar.",
+    draw_unpromised: "Nada foi prometido antes deste sorteio: não é possível verificá-lo.",
+    draw_outside: "Este número não está em nenhum sorteio: conta quando chegou.",
 };

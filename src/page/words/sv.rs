@@ -131,4 +131,6 @@ pub(super) static WORDS: Words = Words {
     draw_good: "Rätt: startvärdet är det utlovade, och det här numret fick den här platsen.",
     draw_other_seed: "Fel: det här är inte startvärdet som utlovades.",
     draw_other_place: "Fel: det här numret fick inte den här platsen.",
+    draw_unpromised: "Inget utlovades före den här lottningen: den går inte att kontrollera.",
+    draw_outside: "Det här numret är inte med i någon lottning: det som räknas är när det kom.",
 };

@@ -51,6 +51,8 @@ fn texts(words: &Words) -> Vec<(&'static str, &'static str)> {
         ("draw_good", words.draw_good),
         ("draw_other_seed", words.draw_other_seed),
         ("draw_other_place", words.draw_other_place),
+        ("draw_unpromised", words.draw_unpromised),
+        ("draw_outside", words.draw_outside),
     ];
     let notices = [
         words.passed,

@@ -131,4 +131,6 @@ pub(super) static WORDS: Words = Words {
     draw_good: "Doğru: başlangıç değeri söz verilendir ve bu numaraya bu yer çıkmıştır.",
     draw_other_seed: "Yanlış: bu, söz verilen başlangıç değeri değil.",
     draw_other_place: "Yanlış: bu numaraya bu yer çıkmadı.",
+    draw_unpromised: "Bu kuradan önce hiçbir söz verilmedi: denetlenemez.",
+    draw_outside: "Bu numara hiçbir kurada değil: geliş sırası geçerlidir.",
 };

@@ -116,4 +116,6 @@ pub(super) static WORDS: Words = Words {
     draw_good: "正确：种子与承诺一致，此号码抽到了此位置。",
     draw_other_seed: "不正确：这不是承诺的种子。",
     draw_other_place: "不正确：此号码没有抽到此位置。",
+    draw_unpromised: "此次抽签前没有任何承诺，无法核对。",
+    draw_outside: "此号码不参加任何抽签，按到达顺序排列。",
 };
