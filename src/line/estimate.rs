@@ -11,6 +11,18 @@
 //! - *seats*: each is free again after as long as seats were taken lately. Where too few have become free to tell, the rest is presumed
 //!   to last one session.
 //!
+//! While no turn is given because the origin fails, nobody knows, as where turns come by hand alone: nobody is told anything.
+//!
+//! # Who overtakes
+//!
+//! Whoever joins with a class takes a turn that a position behind them does not count yet. How many get before ordinary visitors in a second is
+//! measured at the middle of each quarter of the line; so many come off the turns that bring somebody forward there. With
+//! `class_share` it takes no longer than if classes had all of their share. Before all of the ordinary line nobody is overtaken.
+//!
+//! ```text
+//!   10 turns a second, 4 join with a class that skips half:    │ 10 a second │ 10 a second │ 6 a second │ 6 a second │ end
+//! ```
+//!
 //! # How many go before their turn
 //!
 //! Whoever goes from the line without a turn makes everybody behind them faster. The share of those who wait that goes in a second is measured, and
@@ -26,6 +38,7 @@ use serde::{Deserialize, Serialize};
 use super::batch::Counts;
 use super::settings::{Pace, Settings};
 use super::view::course::{Course, set_rate};
+use super::view::turns::{DEPTHS, Quarters};
 
 /// When somebody's turn will come, in seconds from now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,6 +65,14 @@ const LATE: f64 = 20.0;
 const LONG: f64 = 600.0;
 /// After so many seconds those who go are half as many: who has waited goes on waiting.
 const FADE: f64 = 1_800.0;
+/// The span that tells who overtakes, and how much of it must have been seen.
+const PASSING: f64 = 300.0;
+const PASSING_SEEN: f64 = 10.0;
+/// What else those who overtake may become more or fewer by; and the part of the turns that may be theirs before any was seen.
+const PASSING_MARGIN: f64 = 0.1;
+const PASSING_UNSEEN: f64 = 0.2;
+/// However many overtake, this part of the turns is presumed to be left.
+const LEFT: f64 = 0.05;
 /// What the range allows for beside what is known not to be known.
 const MARGIN: f64 = 0.08;
 
@@ -68,13 +89,93 @@ pub(super) struct Outlook {
     going_most: f64,
     /// Turns come together in so many seconds.
     step: f64,
+    /// Where there are classes.
+    passing: Option<Passing>,
+}
+
+/// Who will overtake ordinary visitors.
+#[derive(Clone, Copy, Debug)]
+struct Passing {
+    quarters: Quarters,
+    /// So many a second, in each quarter of the line.
+    likely: [f64; DEPTHS],
+    fewest: [f64; DEPTHS],
+    most: [f64; DEPTHS],
+    /// The part of the turns that is left to the ordinary line in any case.
+    left: f64,
+}
+
+impl Passing {
+    fn new(quarters: Quarters, settings: Option<&Settings>, course: &Course, rate: f64) -> Passing {
+        let lately = course.last(PASSING);
+        let left = settings.map_or(0.0, |settings| 1.0 - settings.class_share as f64 / 1_000.0);
+        if lately.contested < PASSING_SEEN {
+            let (none, most) = ([0.0; DEPTHS], [PASSING_UNSEEN * rate; DEPTHS]);
+            return Passing { quarters, likely: none, fewest: none, most, left };
+        }
+        let seen = lately.overtook.map(|count| count.max(0.0));
+        let error = |count: f64| PASSING_MARGIN * count + 1.64 * (count + 1.0).sqrt();
+        let a_second = |count: f64| count.max(0.0) / lately.contested;
+        Passing {
+            quarters,
+            likely: seen.map(a_second),
+            fewest: seen.map(|count| a_second(count - error(count))),
+            most: seen.map(|count| a_second(count + error(count))),
+            left,
+        }
+    }
+
+    /// Seconds until somebody at a position has their turn, if so many a second overtake.
+    fn straight(&self, position: f64, rate: f64, passing: &[f64; DEPTHS]) -> f64 {
+        let Quarters { head, ends } = self.quarters;
+        if position <= head {
+            return position / rate; // Of the head themselves.
+        }
+        let (mut seconds, mut from) = (0.0, 0.0);
+        for (quarter, (end, _)) in ends.into_iter().enumerate() {
+            // Whoever stands behind everybody is of the last quarter.
+            let upto = if quarter + 1 < DEPTHS { position.min(end).max(from) } else { position };
+            seconds += (upto - from) / (rate - passing[quarter]).max(rate * LEFT);
+            from = upto;
+        }
+        let bound = match self.left > 0.0 {
+            true => self.ordinary(position) / (rate * self.left),
+            false => f64::INFINITY,
+        };
+        seconds.min(bound).max(position / rate)
+    }
+
+    /// How many of so many, behind the head, are of the ordinary line.
+    fn ordinary(&self, position: f64) -> f64 {
+        let (mut from, mut ordinary) = (self.quarters.head, 0.0);
+        for (end, upto) in self.quarters.ends {
+            if position < end {
+                return ordinary + (upto - ordinary) * (position - from) / (end - from);
+            }
+            (from, ordinary) = (end, upto);
+        }
+        ordinary + (position - from)
+    }
+}
+
+impl Outlook {
+    /// Seconds until so many would have gone by their turn alone, at this rate and if so many of those overtake.
+    fn straight(&self, position: f64, rate: f64, who: fn(&Passing) -> &[f64; DEPTHS]) -> f64 {
+        match &self.passing {
+            Some(passing) => passing.straight(position, rate, who(passing)),
+            None => position / rate,
+        }
+    }
 }
 
 pub(super) fn eta(position: u64, outlook: &Outlook) -> Eta {
     let position = position as f64;
-    let likely = wait(position, outlook.rate, outlook.going);
-    let soon = wait(position, outlook.fastest, outlook.going_most) * (1.0 - MARGIN);
-    let late = wait(position, outlook.slowest, outlook.going / 4.0) * (1.0 + MARGIN);
+    let Outlook { rate, slowest, fastest, going, going_most, .. } = *outlook;
+    let likely = wait(outlook.straight(position, rate, |who| &who.likely), going);
+    let fast = outlook.straight(position, fastest, |who| &who.fewest);
+    let soon = wait(fast, going_most) * (1.0 - MARGIN);
+    let slow = outlook.straight(position, slowest, |who| &who.most);
+    let late = wait(slow, going / 4.0) * (1.0 + MARGIN);
     let seconds = likely.round().max(1.0) as u64;
     Eta {
         seconds,
@@ -83,12 +184,11 @@ pub(super) fn eta(position: u64, outlook: &Outlook) -> Eta {
     }
 }
 
-/// Seconds until so many have gone, by their turn or otherwise.
+/// Seconds until all before have gone, by their turn or otherwise.
 ///
-/// Without those who go it is position / rate. Of everybody before, the share s = going · FADE · (1 − e^(−t/FADE)) goes in t, on the
+/// Without those who go it is `straight`. Of everybody before, the share s = going · FADE · (1 − e^(−t/FADE)) goes in t, on the
 /// way evenly: as many count as (1 − e^−s) / s. Two rounds are near enough; a third would change it by less than a hundredth.
-fn wait(position: f64, rate: f64, going: f64) -> f64 {
-    let straight = position / rate;
+fn wait(straight: f64, going: f64) -> f64 {
     if going == 0.0 {
         return straight;
     }
@@ -101,7 +201,12 @@ fn wait(position: f64, rate: f64, going: f64) -> f64 {
     seconds
 }
 
-pub(super) fn outlook(counts: &Counts, settings: Option<&Settings>, course: &Course) -> Outlook {
+pub(super) fn outlook(
+    counts: &Counts,
+    settings: Option<&Settings>,
+    course: &Course,
+    quarters: Option<Quarters>,
+) -> Outlook {
     let long = course.last(LONG);
     let (by_pace, unknown) = by_pace(counts, settings, course);
     let by_seats = by_seats(counts, settings, course);
@@ -130,11 +235,12 @@ pub(super) fn outlook(counts: &Counts, settings: Option<&Settings>, course: &Cou
         Some(Pace::Batch { interval_ms, .. }) => interval_ms as f64 / 1_000.0,
         _ => 2.0,
     };
-    Outlook { rate, slowest, fastest, going, going_most, step }
+    let passing = quarters.map(|quarters| Passing::new(quarters, settings, course, rate));
+    Outlook { rate, slowest, fastest, going, going_most, step, passing }
 }
 
-/// Whether turns come by an operator's word alone: nobody knows when.
-pub(super) fn is_by_hand(counts: &Counts, settings: Option<&Settings>) -> bool {
+/// Whether no turns come by pace, but by an operator's word alone, or when the origin is well again: nobody knows when.
+pub(super) fn is_unknown(counts: &Counts, settings: Option<&Settings>) -> bool {
     set_rate(settings, counts).is_some_and(|rate| rate <= 0.0)
 }
 
@@ -142,20 +248,23 @@ pub(super) fn is_by_hand(counts: &Counts, settings: Option<&Settings>) -> bool {
 fn by_pace(counts: &Counts, settings: Option<&Settings>, course: &Course) -> (Option<f64>, f64) {
     let Some(set) = set_rate(settings, counts) else { return (None, 1.0) };
     if set <= 0.0 {
-        return (Some(1.0), 1.5); // Only by hand.
+        return (Some(presumed(counts, settings, course)), 1.5);
     }
     let lately = course.last(LATELY);
-    let given = match lately.set >= FEW {
-        true => lately.turns / lately.set,
+    let given = match settings.and_then(|settings| settings.pace) {
+        // A batch is given whole: between two there are no turns, and when there are it is more than the pace.
+        Some(Pace::Batch { .. }) => 1.0,
+        // One more as it was set: who has had none yet will have one.
+        _ if lately.set >= FEW => (lately.turns + 1.0) / (lately.set + 1.0),
         // This node has just come. What turns there were in the last minute, others have seen.
-        false => {
+        _ => {
             let turns = counts.turns.saturating_sub(counts.turns_1m) as f64;
             let part = turns / (set * 60.0);
             if counts.waiting > 0 && part > 1.0 { part } else { 1.0 }
         }
     };
     let given = given.min(PAID_BACK_MAX);
-    let seats = settings.is_some_and(|settings| settings.max_active.is_some());
+    let seats = settings.is_some_and(|settings| settings.seats().is_some());
     if given < LIMITED {
         // Where there are seats, they are what limits, and are looked at by themselves.
         return (Some(if seats { set } else { set * given }), 1.0);
@@ -175,6 +284,18 @@ fn by_pace(counts: &Counts, settings: Option<&Settings>, course: &Course) -> (Op
     }
 }
 
+/// Turns a second that are reckoned with while none come by pace: one where they come by hand alone; where the origin fails as
+/// many as there were lately, or as it will start with.
+fn presumed(counts: &Counts, settings: Option<&Settings>, course: &Course) -> f64 {
+    let steered = settings.filter(|_| counts.adapted.is_some());
+    let Some(adaptive) = steered.and_then(|settings| settings.adaptive) else { return 1.0 };
+    let long = course.last(LONG);
+    match long.set > 0.0 && long.contested > 0.0 {
+        true => long.set / long.contested,
+        false => adaptive.min.count as f64 * 1_000.0 / adaptive.min.per_ms as f64,
+    }
+}
+
 /// The share of turns that nobody takes: those missed lately, of the turns a claim window before.
 fn share_missed(settings: Option<&Settings>, course: &Course) -> Option<f64> {
     let window = settings?.claim_window_ms() as f64 / 1_000.0;
@@ -190,7 +311,7 @@ fn share_missed(settings: Option<&Settings>, course: &Course) -> Option<f64> {
 /// Turns a second by seats, and the error of that.
 fn by_seats(counts: &Counts, settings: Option<&Settings>, course: &Course) -> Option<(f64, f64)> {
     let settings = settings?;
-    let seats = settings.max_active? as f64;
+    let seats = settings.seats()? as f64;
     let session = settings.session_ms() as f64 / 1_000.0;
     let long = course.last(LONG);
     let taken = (counts.inside + counts.admitted + counts.missing).max(1) as f64;

@@ -7,7 +7,7 @@
 mod drawn;
 mod queue;
 mod steps;
-mod turns;
+pub(super) mod turns;
 
 use std::sync::{Arc, OnceLock};
 
@@ -29,7 +29,7 @@ use course::Course;
 pub use drawn::Drawn;
 use sights::Sights;
 use steps::Steps;
-use turns::{Index, Turns};
+use turns::{Before, DEPTHS, Index, Turns};
 
 pub(super) mod course;
 mod sights;
@@ -198,6 +198,16 @@ struct Head {
     index: Index,
 }
 
+/// What a view was before an exchange, as far as how the line goes is learnt from it.
+struct Past {
+    counts: Counts,
+    rules: Option<Arc<Rules>>,
+    /// Turns came as they are set.
+    runs: bool,
+    /// Where there are classes.
+    before: Option<Before>,
+}
+
 /// Where somebody of the head stands.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Spot {
@@ -351,17 +361,11 @@ impl View {
             let course = std::mem::take(&mut self.course);
             *self = View { run: reply.run, course, ..View::default() };
         }
+        let past = self.past(reply.counts.released);
         if self.counts.epoch != reply.counts.epoch {
             self.ended = Endings::default();
             self.left = Arc::default();
             self.taken = Arc::default();
-        }
-        if last.epoch != reply.counts.epoch {
-            self.course = Course::begin();
-        } else if !first {
-            let rules = self.settings.clone();
-            let settings = rules.as_deref().map(|rules| &rules.settings);
-            self.course.advance(&last, &reply.counts, settings);
         }
         (self.turns, self.outlook) = (OnceLock::new(), OnceLock::new());
         (self.counts, self.wall_ms) = (reply.counts, reply.wall_ms);
@@ -417,6 +421,38 @@ impl View {
             self.ended.add(news, self.counts.clock_ms, keep_ms);
             self.ended_serial = *last;
         }
+        if last.epoch != self.counts.epoch {
+            self.course = Course::begin();
+        } else if !first {
+            self.look_back(&past);
+        }
+    }
+
+    /// What an exchange that brings the frontier here is compared with.
+    fn past(&self, released: Number) -> Past {
+        Past {
+            counts: self.counts,
+            rules: self.settings.clone(),
+            runs: self.runs(),
+            before: self.has_classes().then(|| self.before(released)),
+        }
+    }
+
+    /// How the line went since then.
+    fn look_back(&mut self, past: &Past) {
+        let turns = self.counts.turns.saturating_sub(past.counts.turns);
+        let overtook = (past.runs && self.runs()).then(|| match &past.before {
+            Some(before) => self.overtook(before, turns),
+            None => [0.0; DEPTHS],
+        });
+        let settings = past.rules.as_deref().map(|rules| &rules.settings);
+        self.course.advance(&past.counts, &self.counts, settings, overtook);
+    }
+
+    /// Whether turns come as they are set: what comes of them then says what will.
+    fn runs(&self) -> bool {
+        let freely = self.settings().is_some_and(|settings| settings.mode.stops_nobody());
+        !(freely || self.is_paused() || estimate::is_unknown(&self.counts, self.settings()))
     }
 
     /// Somebody left, by this node's own word: nobody is to be told otherwise until the next sweep. By the line's number.
@@ -627,15 +663,20 @@ impl View {
         self.head.find(self.number(number)).is_some()
     }
 
-    /// How long until the turn of somebody at this position, if that can be told: not while nobody is let in but by hand.
+    /// How long until the turn of somebody at this position, if that can be told: not while nobody is let in but by hand, nor while
+    /// the origin fails.
     pub fn eta(&self, position: u64) -> Option<Eta> {
-        let is_told = !self.is_paused() && !estimate::is_by_hand(&self.counts, self.settings());
+        let is_told = !self.is_paused() && !estimate::is_unknown(&self.counts, self.settings());
         is_told.then(|| self.reckoned_eta(position))
     }
 
-    /// The same, were everybody let in again, and by hand one a second: what nobody is told, and what the pace of polls needs.
+    /// The same, were everybody let in again, by hand one a second, and by an origin that fails as fast as lately: what nobody is told,
+    /// and what the pace of polls needs.
     pub fn reckoned_eta(&self, position: u64) -> Eta {
-        let look = || estimate::outlook(&self.counts, self.settings(), &self.course);
+        let look = || {
+            let quarters = self.has_classes().then(|| self.quarters());
+            estimate::outlook(&self.counts, self.settings(), &self.course, quarters)
+        };
         estimate::eta(position, self.outlook.get_or_init(look))
     }
 

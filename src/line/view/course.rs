@@ -12,12 +12,13 @@ use std::collections::VecDeque;
 use std::ops::Sub;
 use std::sync::Arc;
 
+use super::turns::DEPTHS;
 use crate::line::batch::Counts;
-use crate::line::settings::{Mode, Pace, Settings};
+use crate::line::settings::{Pace, Settings};
 
 /// How far back it goes.
 const SPAN_MS: u64 = 600_000;
-/// How fine: sixty notes, 5 KB.
+/// How fine: sixty notes, 7 KB.
 const STEP_MS: u64 = 10_000;
 /// More newcomers than this in one exchange are not looked at: numbers that were left out after a loss look like them.
 const LEAP: u64 = 100_000;
@@ -34,7 +35,7 @@ pub(in crate::line) struct Course {
 pub(in crate::line) struct Sums {
     /// Milliseconds of the room's clock that were looked at.
     pub(in crate::line) clock_ms: f64,
-    /// Seconds in which people waited and were let in, and no operator held them.
+    /// Seconds in which people waited, and turns came as they are set: not before an opening, nor while anybody or the origin held them.
     pub(in crate::line) contested: f64,
     /// Turns given in them.
     pub(in crate::line) turns: f64,
@@ -52,6 +53,9 @@ pub(in crate::line) struct Sums {
     pub(in crate::line) freed: f64,
     /// Seat-seconds in which they were taken.
     pub(in crate::line) taken: f64,
+    /// Those who got before ordinary visitors from behind, less those of them who went: in contested seconds, by how far back the
+    /// ordinary visitors stood.
+    pub(in crate::line) overtook: [f64; DEPTHS],
 }
 
 impl Sub for Sums {
@@ -69,13 +73,14 @@ impl Sub for Sums {
             waited: self.waited - before.waited,
             freed: self.freed - before.freed,
             taken: self.taken - before.taken,
+            overtook: std::array::from_fn(|depth| self.overtook[depth] - before.overtook[depth]),
         }
     }
 }
 
-/// Turns a second by the pace, or as the origin's health allows; `None` where there is none.
+/// Turns a second by the pace, or as the origin's health allows: none while it fails. `None` where there is no pace.
 pub(in crate::line) fn set_rate(settings: Option<&Settings>, counts: &Counts) -> Option<f64> {
-    if let Some(adapted) = counts.adapted.filter(|adapted| adapted.rate > 0) {
+    if let Some(adapted) = counts.adapted {
         return Some(adapted.rate as f64 / 1_000.0);
     }
     settings.and_then(|settings| settings.pace).map(|pace| match pace {
@@ -94,24 +99,30 @@ impl Course {
         Course { now: Sums::default(), notes: Arc::new(VecDeque::from([Sums::default()])) }
     }
 
-    /// An exchange later, with the settings that were in force until now.
-    pub(super) fn advance(&mut self, last: &Counts, now: &Counts, settings: Option<&Settings>) {
+    /// An exchange later, with the settings that were in force until now. What people who waited saw of it, if turns came as they
+    /// are set: who got before them.
+    pub(super) fn advance(
+        &mut self,
+        last: &Counts,
+        now: &Counts,
+        settings: Option<&Settings>,
+        overtook: Option<[f64; DEPTHS]>,
+    ) {
         let difference = |now: u64, last: u64| now as f64 - last as f64;
         let seconds = difference(now.clock_ms, last.clock_ms).max(0.0) / 1_000.0;
         let turns = difference(now.turns, last.turns).max(0.0);
-        let held = settings.is_some_and(|settings| {
-            matches!(settings.mode, Mode::Hold | Mode::Closed | Mode::Bypass | Mode::Shadow)
-        });
         let sums = &mut self.now;
         sums.clock_ms += seconds * 1_000.0;
-        if last.waiting > 0 && now.waiting > 0 && !(last.paused || now.paused || held) {
+        if let Some(overtook) = overtook.filter(|_| last.waiting > 0 && now.waiting > 0) {
             sums.contested += seconds;
             sums.turns += turns;
             sums.set += set_rate(settings, now).unwrap_or(0.0) * seconds;
+            sums.overtook.iter_mut().zip(overtook).for_each(|(sum, more)| *sum += more);
         }
         sums.given += turns;
         sums.missed += difference(now.no_shows, last.no_shows).max(0.0);
-        if now.issued.saturating_sub(last.issued) < LEAP {
+        // Who was drawn has another number, and did not come by it.
+        if now.draw == last.draw && now.issued.saturating_sub(last.issued) < LEAP {
             let joined = difference(now.issued, last.issued);
             sums.gone += joined - turns - difference(now.waiting, last.waiting);
         }

@@ -1,7 +1,9 @@
 //! In which order class visitors and the ordinary line get their turns, from now on.
 //!
 //! Owns the arithmetic of positions where there are classes: whoever waits now is served in exactly this order, if nobody
-//! joins, leaves or is called by hand. Knows nothing of late returners, who go before all of these.
+//! joins, leaves or is called by hand. Knows nothing of late returners, who go before all of these. Whoever joins later and gets before
+//! others is seen from one exchange to the next, at a few places of the line: how far somebody is moved back by that depends on where
+//! they stand, because a class that skips half of the line gets before its second half only.
 //!
 //! Where class visitors stand is found in one pass over them, when one of them first asks a view: with `class_share` below one it
 //! depends on everyone of a class before. However it is set, `steps` say how many class visitors go before an ordinary one, so
@@ -9,11 +11,35 @@
 
 use std::sync::Arc;
 
-use super::View;
 use super::steps::Steps;
-use crate::line::batch::Number;
+use super::{ExpressUpdate, View};
+use crate::line::batch::{Counts, Number};
 use crate::line::class;
 use crate::line::settings::{Class, ClassOrder, Settings};
+
+/// At so many places of the line it is looked at how many get before others.
+pub(in crate::line) const DEPTHS: usize = 4;
+
+/// A line before an exchange: who got before others in it is seen afterwards.
+#[derive(Clone, Debug)]
+pub(super) struct Before {
+    /// In the middle of each quarter.
+    places: [Number; DEPTHS],
+    /// So many of the head went before an ordinary visitor there,
+    ahead: [u64; DEPTHS],
+    /// and so many ordinary visitors have their turn in the exchange.
+    called: u64,
+    order: ClassOrder,
+}
+
+/// Where an ordinary visitor would stand at the head of the line, and where at the end of each quarter of it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::line) struct Quarters {
+    /// So many go before all of the ordinary line.
+    pub(in crate::line) head: f64,
+    /// So many go before, and so many of these are of the ordinary line.
+    pub(in crate::line) ends: [(f64, f64); DEPTHS],
+}
 
 /// When a class visitor has their turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -97,6 +123,60 @@ impl View {
         match self.order() {
             ClassOrder::Strict if class::rank(score) > 0 => 0,
             _ => self.ordinary_upto(class::place(score).saturating_sub(1)),
+        }
+    }
+
+    /// Whether anybody may get before others from behind.
+    pub(super) fn has_classes(&self) -> bool {
+        self.settings().is_some_and(|settings| !settings.classes.iter().all(Class::is_ordinary))
+    }
+
+    /// So many eighths of the way from the frontier to the end of the line.
+    fn place_at(&self, eighths: usize) -> Number {
+        let Counts { released, issued, .. } = self.counts;
+        released + issued.saturating_sub(released) * eighths as u64 / (2 * DEPTHS as u64)
+    }
+
+    /// How many of the head go before an ordinary visitor by the order alone.
+    fn head_before(&self, number: Number) -> u64 {
+        let ExpressUpdate { waiting, classes, .. } = &self.head.lists;
+        (waiting.len() + self.head.index.before(classes, self.order(), number)) as u64
+    }
+
+    /// What an exchange is to be compared with that brings the frontier here.
+    pub(super) fn before(&self, released: Number) -> Before {
+        let places = std::array::from_fn(|depth| self.place_at(2 * depth + 1));
+        Before {
+            places,
+            ahead: places.map(|place| self.head_before(place)),
+            called: self.ordinary_upto(released),
+            order: self.order(),
+        }
+    }
+
+    /// How many got before an ordinary visitor in the middle of each quarter, since then and in so many turns: those of the head who were
+    /// called, and those who are there now. Less than none if more of them went.
+    pub(super) fn overtook(&self, before: &Before, turns: u64) -> [f64; DEPTHS] {
+        if self.order() != before.order {
+            return [0.0; DEPTHS];
+        }
+        let called = turns.saturating_sub(before.called) as f64;
+        std::array::from_fn(|depth| {
+            let ahead = self.head_before(before.places[depth]) as f64;
+            called + ahead - before.ahead[depth] as f64
+        })
+    }
+
+    /// Where ordinary visitors stand.
+    pub(super) fn quarters(&self) -> Quarters {
+        let late = self.head.lists.waiting.len() as u64;
+        let before = |place: Number| (late + self.before_ordinary(place + 1)) as f64;
+        Quarters {
+            head: before(self.counts.released),
+            ends: std::array::from_fn(|quarter| {
+                let place = self.place_at(2 * quarter + 2);
+                (before(place), self.ordinary_upto(place) as f64)
+            }),
         }
     }
 
