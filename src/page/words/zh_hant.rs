@@ -116,4 +116,6 @@ pub(super) static WORDS: Words = Words {
     draw_good: "正確：種子與承諾一致，此號碼抽到了此位置。",
     draw_other_seed: "不正確：這不是承諾的種子。",
     draw_other_place: "不正確：此號碼沒有抽到此位置。",
+    draw_unpromised: "此次抽籤前沒有任何承諾，無法核對。",
+    draw_outside: "此號碼不參加任何抽籤，依到達順序排列。",
 };
