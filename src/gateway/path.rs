@@ -221,8 +221,11 @@ fn escape(bytes: &[u8]) -> Option<u8> {
     Some((digit(*high)? * 16 + digit(*low)?) as u8)
 }
 
-/// What one server on the way may do to a path that has one of these bytes. None makes it longer, so there is an end to what they can come to.
-const STEPS: [(&[u8], fn(&str) -> String); 13] = [
+/// What one server on the way may do to a path that has one of these bytes.
+type Step = (&'static [u8], fn(&str) -> String);
+
+/// None makes a path longer, so there is an end to what they can come to.
+const STEPS: [Step; 13] = [
     (b"%", |path| decode(path, |byte| byte == b'.')),
     (b"%", |path| decode(path, is_unreserved)),
     (b"%", |path| decode(path, |_| true)),

@@ -63,8 +63,7 @@ fn judge(fleet: Fleet, what: &str) {
 /// One node had no arrivals of its own: it keeps to the order of the others all the same.
 #[test]
 fn arrivals_keep_their_order_on_a_node_that_had_none() {
-    let (redis, mut relay, mut fleet) = cut("", |_, config| config);
-    fleet.watch_seats(&redis);
+    let (_redis, mut relay, mut fleet) = cut("", |_, config| config);
     fleet.crowd.balancer.set(vec![fleet.nodes[0].addr(), fleet.nodes[1].addr()]);
     fleet.gather(PEOPLE, AWAY);
     sleep(AWAY);
@@ -79,8 +78,7 @@ fn arrivals_keep_their_order_on_a_node_that_had_none() {
 /// Who came to one of these stays there: it knows afterwards what time it was. Who came to the one that knew asks any of them.
 #[test]
 fn arrivals_keep_their_order_on_nodes_that_started_by_wrong_clocks() {
-    let (redis, mut relay, mut fleet) = cut("", clocked);
-    fleet.watch_seats(&redis);
+    let (_redis, mut relay, mut fleet) = cut("", clocked);
     restart(&mut fleet);
     let addresses: Vec<_> = fleet.nodes.iter().map(Gateway::addr).collect();
     let bound = addresses.iter().map(|address| {

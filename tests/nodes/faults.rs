@@ -163,7 +163,6 @@ fn redis_is_away_for_longer_than_the_heartbeat_timeout() {
 fn a_replica_that_lags_takes_over() {
     let mut sentinels = Sentinels::start(1);
     let mut fleet = Fleet::start(&vec![sentinels.url(); 3], SEATS, SHORT);
-    fleet.watch_seats(&sentinels.servers[1]);
     gather(&mut fleet);
     fleet.await_entries(ENOUGH);
     sentinels.stop_following();
@@ -189,7 +188,6 @@ fn a_master_in_a_cluster_is_killed() {
     let (_, home) = cluster.home("anteroom:{sale}:state");
     let replica = cluster.add_replica(home);
     let mut fleet = Fleet::start(&vec![cluster.url(); 3], SEATS, SHORT);
-    fleet.watch_seats(&cluster.nodes[replica]);
     gather(&mut fleet);
     fleet.await_entries(ENOUGH);
     let called = state(&cluster.nodes[home], "released") + SEATS as u64;
