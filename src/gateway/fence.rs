@@ -5,7 +5,7 @@
 //! else; what comes early is kept, and is there when the connection comes back.
 //!
 //! Whoever says that they will say no more may have left, or only sent their last request (`nc -N`, old clients): nobody can tell before an answer
-//! is written. So an end is seen [`STAY`] late: most answers are there by then, and an origin works for nobody no longer than that.
+//! is written. So an end is seen `STAY` late: most answers are there by then, and an origin works for nobody no longer than that.
 
 use std::io;
 use std::pin::Pin;

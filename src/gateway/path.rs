@@ -18,7 +18,7 @@
 //!
 //! With segments of dots this would not do: `/drop//../item` is `/item` to who drops the empty segment first, `/drop/item` to who
 //! follows the standard, and itself to who goes by its beginning. So such a path has every reading that any chain of servers could come
-//! to, each doing one thing to it ([`STEPS`]); to be in a room it need only begin there; and nothing about it is certain. No browser sends one, so one that
+//! to, each doing one thing to it (`STEPS`); to be in a room it need only begin there; and nothing about it is certain. No browser sends one, so one that
 //! would have very many readings is [not clear](Readings::is_clear), and nobody's.
 
 use std::borrow::Cow;
