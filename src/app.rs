@@ -31,6 +31,7 @@ const LAST_ANSWERS: Duration = Duration::from_secs(2);
 /// # Errors
 /// What kept it from starting.
 pub fn serve(plan: Plan, upgrade: bool, source: Source) -> Result<ExitCode, Failure> {
+    memory::keep_pages_small();
     let told = crate::log::start(&plan.log);
     let threads = plan.gateway.threads;
     let mut runtime = tokio::runtime::Builder::new_multi_thread();

@@ -529,12 +529,12 @@ mod tests {
             "within the spread"
         );
         assert_eq!(judged(&[(1, 1, called(2)), (1_500, 7, waits(1))]), Ok(()), "cut off");
-        let overtaken = [(1, 1, called(2)), (1_500, 0, waits(1))];
-        assert_eq!(judged_of(&overtaken, Some((500, 1))), Ok(()), "their turn was forgotten");
-        assert!(judged_of(&overtaken, Some((500, 0))).is_err(), "they had none");
-        assert!(judged_of(&overtaken, Some((1_501, 1))).is_err(), "not yet");
-        let again = [(700, 1, called(2)), (1_500, 0, waits(1))];
-        assert!(judged_of(&again, Some((500, 1))).is_err(), "and called after them again");
+        let overtaken = |ms| [(ms, 1, called(2)), (1_500, 0, waits(1))];
+        assert_eq!(judged_of(&overtaken(1), Some((500, 1))), Ok(()), "their turn was forgotten");
+        assert!(judged_of(&overtaken(1), Some((500, 0))).is_err(), "they had none");
+        assert!(judged_of(&overtaken(1), Some((1_501, 1))).is_err(), "not yet");
+        let found = judged_of(&overtaken(700), Some((500, 1)));
+        assert!(found.is_err(), "and called after them again");
 
         let entered = |number| Event::Entered { number: (1, number) };
         let found = judged(&[(1, 0, entered(1)), (2, 1, entered(2))]).expect_err("a seat too many");
