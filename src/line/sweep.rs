@@ -10,7 +10,7 @@ use super::state::Line;
 pub(super) const BASE_STEP: u64 = 32_768;
 /// Places a line may hold from `lapsed` on: 1.3 MiB of a bitmap, ten million people who wait and one in eleven places whose visitor has
 /// left. `base` follows `lapsed`, so no bitmap is longer than a third more, and whatever is done to all of them at once takes a
-/// Redis less than 20 ms, but for an exchange in which everything there is comes together: 19 to 22. 2^24 places took it 19, 2^26 took 300 (`make bench-redis ONLY=kinds`).
+/// Redis less than 20 ms, but for an exchange in which everything there is comes together: 26 to 29. 2^24 places took it 19, 2^26 took 300 (`make bench-redis ONLY=kinds`).
 pub const PLACES_MAX: u64 = 21 << 19;
 /// Below 64 KiB a bitmap is not worth moving.
 const BASE_MIN_BITS: u64 = 64 * 1024 * 8;
