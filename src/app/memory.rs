@@ -20,8 +20,10 @@ use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tokio::time::sleep;
 
-/// Longer than the allocator waits.
-const PAUSE: Duration = Duration::from_millis(1_500);
+/// A crowd that comes and goes in between is none.
+const GLANCE: Duration = Duration::from_millis(250);
+/// Between two looks: longer than the allocator waits.
+const GLANCES: u32 = 6;
 /// So many have gone before it is worth ten milliseconds of every thread: four megabytes.
 const WORTH: usize = 1_000;
 /// More than any page holds: a fresh one is made for it. Nothing is written, so nothing of it is ever there.
@@ -43,15 +45,15 @@ pub(super) fn keep_pages_small() {
 /// Looks, for as long as it is polled, whether places became free.
 pub(super) async fn give_back(places: Arc<Semaphore>) {
     let (mut fewest, mut looks) = (places.available_permits(), 0);
-    loop {
-        sleep(PAUSE).await;
+    for glance in (0..GLANCES).cycle() {
+        sleep(GLANCE).await;
         let free = places.available_permits();
         if free >= fewest + WORTH {
             looks = LOOKS;
             fewest = free;
         }
         fewest = fewest.min(free);
-        if looks > 0 {
+        if looks > 0 && glance == 0 {
             looks -= 1;
             for _ in 0..TASKS * Handle::current().metrics().num_workers() {
                 tokio::spawn(async {
