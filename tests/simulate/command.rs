@@ -50,7 +50,7 @@ fn a_bar_for_a_terminal() {
     grantpt(&terminal).and_then(|()| unlockpt(&terminal)).expect("ours");
     let name = ptsname(&terminal, Vec::new()).expect("it has a name");
     let end = File::options().read(true).write(true).open(OsStr::from_bytes(name.to_bytes()));
-    let arguments = ["--visitors", "20000", "--rate", "10/s"];
+    let arguments = ["--visitors", "5000", "--rate", "10/s"];
     let mut command = command(&arguments);
     let mut child =
         command.stdout(Stdio::null()).stderr(end.expect("opened")).spawn().expect("it starts");
